@@ -1,0 +1,1 @@
+"""The engine: declarations, work, money, rights and the record. It knows nothing of the web."""

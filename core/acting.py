@@ -1,0 +1,99 @@
+"""Running one tool of the app, as the agent's account and the person together.
+
+A plain function runs inside the transaction that records it, in a savepoint of its own: what it changed and the line
+that says so are committed together, or neither is. What it raises is told to the model, never lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from sqlalchemy.exc import SQLAlchemyError
+
+from core.declare.actions import Action, Context
+from core.declare.rights import Principal, Row
+from core.declare.schemas import text_of
+from core.errors import HandonError, NotFound
+from core.guard import GuardedSession, guarded
+from core.house import House
+from core.ids import to_uuid
+from core.store import Tx
+from core.words import label_of
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a tool: whether it went well, and what the model is told."""
+
+    ok: bool
+    text: str
+
+
+def context(
+    house: House, tx: Tx, agent: Principal, person: Principal | None, piece: str, call_key: str, *, query_only: bool = False
+) -> Context:
+    """A context over this transaction, whose session is guarded by both principals."""
+    session = guarded(tx.new_session(GuardedSession), agent, person)
+    session.query_only = query_only
+    return Context(session, person, agent, to_uuid(piece), house.clock, call_key)
+
+
+def load_rows(ctx: Context, action: Action, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with each row's id turned into the row. Raises NotFound for one that both may not read (R2)."""
+    loaded = dict(values)
+    for parameter in action.parameters:
+        if parameter.row is not None:
+            if values[parameter.name] is None:
+                continue
+            row: Row | None = ctx.session.get(parameter.row, values[parameter.name])
+            if row is None:
+                what = label_of(parameter.row.__name__).lower()
+                raise NotFound(f"There is no {what} with the id {values[parameter.name]}.")
+            loaded[parameter.name] = row
+    return loaded
+
+
+def run_plain(
+    house: House,
+    tx: Tx,
+    action: Action,
+    values: Mapping[str, Any],
+    agent: Principal,
+    person: Principal | None,
+    piece: str,
+    call_key: str,
+) -> Ran:
+    """Run a plain function now. Whatever it raises undoes what it changed, and is told in words."""
+    session: GuardedSession | None = None
+    try:
+        with tx.savepoint():
+            if action.takes_context or any(parameter.row for parameter in action.parameters):
+                ctx = context(house, tx, agent, person, piece, call_key, query_only=action.query)
+                session = ctx.session  # type: ignore[assignment]
+                arguments = load_rows(ctx, action, values)
+                answer = action(ctx, **arguments) if action.takes_context else action(**arguments)
+                text = text_of(answer)
+                ctx.session.flush()
+            else:
+                text = text_of(action(**values))
+    except Exception as error:
+        return Ran(False, told(action, error))
+    finally:
+        if session is not None:
+            session.expunge_all()
+    return Ran(True, text)
+
+
+def told(action: Action, error: Exception) -> str:
+    """An error as the model is told it. A driver's own text stays in the log."""
+    if isinstance(error, HandonError):
+        return str(error)
+    log.warning("a tool failed", tool=action.name, error=repr(error))
+    if isinstance(error, SQLAlchemyError):
+        return f"{action.label} failed: the database refused the change."
+    return f"{action.label} failed: {type(error).__name__}: {error}"

@@ -1,0 +1,60 @@
+"""What time it is, and what is done every so often. The engine asks its clock and never the system.
+
+A clock stamps rows and wakes the agency's timers. `WallClock` is the one of a running agency; `handon.testing` has
+one that is set and advanced.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+Timer = Callable[[], Awaitable[object]]
+
+
+def to_micros(at: datetime) -> int:
+    """A time as whole microseconds since 1970 in UTC: what is stored and hashed."""
+    return (at - EPOCH) // MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    return EPOCH + timedelta(microseconds=micros)
+
+
+class Clock(Protocol):
+    def now(self) -> datetime: ...
+
+    def every(self, interval: timedelta, timer: Timer) -> None:
+        """Await `timer` once per interval from now on, one call at a time, until `stop`."""
+
+    async def stop(self) -> None:
+        """End every timer; a call under way is cancelled."""
+
+
+class WallClock:
+    """The system's time. Its timers are tasks of the running loop."""
+
+    def __init__(self) -> None:
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def every(self, interval: timedelta, timer: Timer) -> None:
+        async def tick() -> None:
+            while True:
+                await asyncio.sleep(interval.total_seconds())
+                await timer()
+
+        self._tasks.append(asyncio.create_task(tick()))
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks.clear()

@@ -1,0 +1,163 @@
+"""Consulting a more capable model: one focused question, with no conversation, no tools and no rights (rules C).
+
+The model is asked outside any transaction: `begin` reserves the money or says why not, `took` and `failed` record what
+came of it. Each consult is a help row and a line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from core import ids, money, people
+from core.asking import through
+from core.declare.agents import Agent
+from core.house import House
+from core.ids import to_uuid
+from core.models.llm import LlmModel
+from core.models.messages import Message, ModelAnswer, ModelRequest
+from core.record import Tree
+from core.sql import Statement, insert_into
+from core.store import Tx
+from core.tables import help
+from core.values import HelpFrom, HelpReason, HelpStatus, TraceKind
+
+_SYSTEM = "You are asked for advice by another agent. Answer its one question, briefly, from what is given here alone."
+_HELP = insert_into(help)
+_OF_WHOLE = Statement(select(help).where(help.c.root == bindparam("root")).order_by(help.c.asked_at, help.c.id))
+
+
+@dataclass(frozen=True, slots=True)
+class Consult:
+    """A question that may leave: its money is held."""
+
+    model: LlmModel
+    request: ModelRequest
+    reserved: int
+    question: str
+    context: str
+    why: HelpReason
+
+
+def begin(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, question: str, context: str, why: HelpReason) -> Consult | str:
+    """Hold the money for a consult (rule C6), or answer what the working model is told instead: the app says no for
+    this person, or it does not fit. Such a refusal is a help row and a line too."""
+    assert agent.consults is not None
+    model = house.models[agent.consults]
+    person = people.principal(tx, tree.person)
+    if person is not None and not house.policies.agents_may_consult(person):
+        return _refused(house, tx, tree, row, agent, model, question, context, why, "consulting is not allowed for this work")
+    messages = (Message("system", _SYSTEM), Message("user", f"{question}\n\n{context}".strip()))
+    tokens = sum(money.tokens_of(len(message.text.encode())) for message in messages)
+    assert model.price is not None
+    cost = model.price.micros(tokens, model.max_output_tokens)
+    no_room = money.reserve(tx, tree, row.branch.split("/"), cost)
+    if no_room is not None:
+        why_not = f"it could have cost {house.amount(cost)}, and {house.amount(max(no_room.left, 0))} was left"
+        return _refused(house, tx, tree, row, agent, model, question, context, why, why_not)
+    request = ModelRequest(model.name, row.agent, to_uuid(row.id), "consult", messages, [], model.max_output_tokens)
+    return Consult(model, request, cost, question, context, why)
+
+
+def _keep(
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    row: Any,
+    model: LlmModel,
+    question: str,
+    context: str,
+    why: HelpReason,
+    status: HelpStatus,
+    answer: str,
+    micros: int,
+    came: str,
+) -> None:
+    id = ids.new_id()
+    kept: dict[str, Any] = {
+        "id": id,
+        "root": tree.root,
+        "piece": row.id,
+        "agent": row.agent,
+        "help_from": str(HelpFrom.MODEL),
+        "why": str(why),
+        "asked_model": model.name,
+        "question": question,
+        "context": context,
+        "choices": "[]",
+        "through": through(row.agents),
+        "asked_of": None,
+        "answer": answer,
+        "declined": False,
+        "status": str(status),
+        "answered_by": None,
+        "answered_at": tx.now,
+        "cost_micros": micros,
+        "asked_at": tx.now,
+    }
+    tx.run(_HELP, **kept)
+    tree.append(
+        tx.now,
+        row.id,
+        TraceKind.CONSULTED,
+        f"{house.label(row.agent)} consulted {model.name}: {came}.",
+        {
+            "help": id,
+            "why": str(why),
+            "question": question,
+            "context": context,
+            "answer": answer,
+            "status": str(status),
+            "micros": micros,
+        },
+    )
+    house.event(tx, "agent_asked_for_help", help=id, whole=tree.root, help_from="Model")
+
+
+def _refused(
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    row: Any,
+    agent: Agent,
+    model: LlmModel,
+    question: str,
+    context: str,
+    why: HelpReason,
+    why_not: str,
+) -> str:
+    _keep(house, tx, tree, row, model, question, context, why, HelpStatus.REFUSED, "", 0, f"refused, {why_not}")
+    return f"{model.name} was not asked: {why_not}. Go on without."
+
+
+def took(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: ModelAnswer) -> str:
+    """Charge and record an answer; answers what the working model is told."""
+    estimated = answer.tokens_in is None or answer.tokens_out is None
+    tokens = (answer.tokens_in or 0, answer.tokens_out or 0, answer.tokens_cached)
+    assert asked.model.price is not None
+    cost = asked.reserved if estimated else asked.model.price.micros(*tokens)
+    money.settle(tx, tree, row.branch.split("/"), asked.reserved, cost)
+    money.meter(tx, tree, row.id, row.model_calls + 1, asked.model.name, "consult", tokens, cost, estimated)
+    _keep(
+        house, tx, tree, row, asked.model, asked.question, asked.context, asked.why, HelpStatus.ANSWERED, answer.text, cost, "answered"
+    )
+    return answer.text
+
+
+def failed(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, *, left: bool) -> str:
+    """The model gave no help; the work goes on without it. `left`: the request had got there, so it is charged its
+    whole reservation (rule M10)."""
+    micros = asked.reserved if left else 0
+    money.settle(tx, tree, row.branch.split("/"), asked.reserved, micros, calls=1 if left else 0)
+    if left:
+        money.meter(tx, tree, row.id, row.model_calls + 1, asked.model.name, "consult", (0, 0, 0), micros, True)
+    _keep(
+        house, tx, tree, row, asked.model, asked.question, asked.context, asked.why, HelpStatus.UNAVAILABLE, "", micros, "it could not be reached"
+    )
+    return f"{asked.model.name} could not be reached. Go on without."
+
+
+def of_whole(tx: Tx, root: str) -> list[Any]:
+    return tx.all(_OF_WHOLE, root=root)

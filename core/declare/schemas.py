@@ -1,0 +1,105 @@
+"""From a Python type to what a model writes: JSON Schema, and back with every error named.
+
+A provider wants an object at the top. A type whose JSON is no object travels under the one key `result`.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import from_json, to_json
+
+from core.errors import BadInput
+
+
+def errors_of(error: ValidationError, within: str = "") -> dict[str, str]:
+    """A validation's errors, field by field, in words without the validator's links."""
+    fields: dict[str, str] = {}
+    for entry in error.errors(include_url=False, include_context=False):
+        path = ".".join(str(part) for part in entry["loc"] if part != within)
+        fields.setdefault(path, f"{entry['msg']}.")
+    return fields
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """The JSON object a model wrote. Raises BadInput for anything else: broken JSON, null, a list, NaN."""
+    try:
+        value = from_json(text or "{}", allow_inf_nan=False)
+    except ValueError as error:
+        raise BadInput({"": f"That is not valid JSON ({error})."}) from None
+    if not isinstance(value, dict):
+        raise BadInput({"": "The arguments must be a JSON object."})
+    return value
+
+
+def canonical(value: Any) -> str:
+    """JSON with sorted keys and no spaces. Numbers that are no integers are written as text: floats are not hashed."""
+    return json.dumps(_exact(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def _exact(value: Any) -> Any:
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, dict):
+        return {str(key): _exact(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_exact(entry) for entry in value]
+    return value
+
+
+def text_of(value: Any) -> str:
+    """An answer as a model is told it: text as it is, numbers plain, everything else as JSON."""
+    if isinstance(value, str):
+        return value
+    plain = json.loads(to_json(value, fallback=str))
+    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+
+
+class Shape:
+    """One type, as JSON Schema and as a reader of JSON."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+
+    @cached_property
+    def adapter(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self.kind)
+
+    @cached_property
+    def own_schema(self) -> dict[str, Any]:
+        return self.adapter.json_schema()
+
+    @cached_property
+    def wrapped(self) -> bool:
+        return self.own_schema.get("type") != "object"
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema with an object at the top."""
+        if not self.wrapped:
+            return self.own_schema
+        inner = dict(self.own_schema)
+        outer: dict[str, Any] = {"type": "object", "properties": {"result": inner}, "required": ["result"]}
+        if "$defs" in inner:
+            outer["$defs"] = inner.pop("$defs")
+        return outer
+
+    def read(self, text: str) -> Any:
+        """The value in a model's JSON. Raises BadInput, field by field."""
+        value = read_object(text)
+        if self.wrapped and set(value) == {"result"}:
+            value = value["result"]
+        try:
+            return self.adapter.validate_json(to_json(value))
+        except ValidationError as error:
+            raise BadInput(errors_of(error)) from None
+
+    def write(self, value: Any) -> str:
+        """The value's own JSON, as stored and as the agent above is told it."""
+        return self.adapter.dump_json(value).decode()
+
+    def load(self, stored: str) -> Any:
+        return self.adapter.validate_json(stored)

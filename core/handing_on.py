@@ -1,0 +1,203 @@
+"""Opening a piece: at the top for a person, or under another because its model asked (rules D, H, M1, R1, R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from core import acting, ids, money, people, record, work
+from core.declare.agents import Agent
+from core.declare.delegation import Delegation, Specialist
+from core.declare.schemas import canonical, read_object
+from core.declare.skills import Skill
+from core.errors import HandonError, NotFound
+from core.house import House
+from core.record import Tree
+from core.sql import insert_into
+from core.store import Tx
+from core.tables import skill_version, whole
+from core.values import TraceKind
+
+_WHOLE = insert_into(whole)
+_VERSION = insert_into(skill_version, or_ignore=True)
+NO_DELEGATION = Delegation()
+
+
+def _micros(*amounts: Decimal | None) -> list[int]:
+    return [money.to_micros(amount) for amount in amounts if amount is not None]
+
+
+def default_limit(house: House, agent: Agent, skill: Skill[Any, Any]) -> int:
+    """What a top piece may spend where whoever gives it names nothing: the least that skill and agent name, or the
+    agency's `task_budget` (rule M7)."""
+    return min(_micros(skill.budget, agent.limits.per_task) or _micros(house.settings.task_budget))
+
+
+def levels(agent: Agent) -> int:
+    """How many levels may hang under a piece of this agent's work by its own word."""
+    delegation = agent.delegates
+    return delegation.max_depth if delegation is not None and delegation.to else 0
+
+
+def open_top(
+    house: House,
+    tx: Tx,
+    agent: Agent,
+    skill: Skill[Any, Any],
+    input_json: str,
+    *,
+    about: str,
+    person: str | None,
+    given_by: str | None,
+    accounts: Sequence[str],
+    limit: Decimal | None,
+) -> str:
+    """Open a whole; answers the id of its top piece, which is due. Writes its first line.
+
+    Rights are the caller's to ask. Raises BadInput for a limit that is none.
+    """
+    id = ids.new_id()
+    named = _micros(limit, skill.budget, agent.limits.per_task)
+    least = min(named) if named else default_limit(house, agent, skill)
+    for key in accounts:
+        money.open_account(tx, key)
+    about = about.strip() or f"{skill.shown_as}"
+    kept = {
+        "id": id,
+        "person": person,
+        "given_by": given_by,
+        "sponsor": people.sponsor_of(tx, agent.name),
+        "accounts": "\n".join(sorted(set(accounts))),
+        "about": about,
+        "lines": 0,
+        "head": record.GENESIS,
+        "last_line_at": tx.now,
+        "opened_at": tx.now,
+        "ended_at": None,
+    }
+    tx.run(_WHOLE, **kept)
+    tree = house.tree(tx, id)
+    _insert(house, tx, tree, id, agent, skill, input_json, None, helper=False, limit=least, levels_left=levels(agent))
+    tree.append(
+        tx.now,
+        id,
+        TraceKind.OPENED,
+        f"{agent.shown_as} was given {skill.shown_as}: {about}",
+        {"input": input_json, "limit": least, "person": person, "given_by": given_by, "skill_version": _version(house, tx, skill)},
+    )
+    return id
+
+
+def _version(house: House, tx: Tx, skill: Skill[Any, Any]) -> str:
+    version, definition = skill.version()
+    if version not in house.versions:
+        tx.run(_VERSION, version=version, skill=skill.name, definition=definition, first_used_at=tx.now)
+        tx.after(lambda: house.versions.add(version))
+    return version
+
+
+def _insert(
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    id: str,
+    agent: Agent,
+    skill: Skill[Any, Any],
+    input_json: str,
+    above: Any,
+    *,
+    helper: bool,
+    limit: int,
+    levels_left: int,
+) -> None:
+    work.insert(
+        house,
+        tx,
+        {
+            "id": id,
+            "root": tree.root,
+            "parent": above.id if above else None,
+            "depth": above.depth + 1 if above else 0,
+            "branch": f"{above.branch}/{id}" if above else id,
+            "agents": f"{above.agents}/{agent.name}" if above else agent.name,
+            "agent": agent.name,
+            "skill": skill.name,
+            "skill_version": _version(house, tx, skill),
+            "helper": helper,
+            "input": input_json,
+            "levels_left": levels_left,
+            "limit_micros": limit,
+        },
+    )
+
+
+def offered(house: House, row: Any, agent: Agent) -> list[Specialist]:
+    """What a piece may hand on as its agent's declaration stands now; nothing where no level is left (D5)."""
+    delegation = agent.delegates
+    if delegation is None or row.levels_left <= 0 or delegation.max_depth <= 0:
+        return []
+    return list(delegation.to)
+
+
+def find_skill(agent: Agent, name: str, helper: bool, house: House) -> Skill[Any, Any] | None:
+    """The skill of a piece as the app declares it now; of a helper, from whoever may hand it to itself."""
+    skill = agent.skill(name)
+    if skill is None and helper and agent.delegates is not None:
+        skill = next((entry.skill for entry in agent.delegates.to if entry.agent is None and entry.skill.name == name), None)
+    return skill
+
+
+def hand_on(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str, arguments_text: str, handed: int) -> str:
+    """Open a piece under `row` for the tool `name`; answers its id. `handed` is how many it has handed on before.
+
+    Writes the line that it was handed on. Raises HandonError, with what the model is to be told, where nothing is
+    opened: no longer declared (D4), no level left (D5), all pieces handed on (D6), input that does not fit (H4), a
+    row that either may not read (R7), no money left (M1), a specialist that is paused or gone.
+    """
+    delegation = agent.delegates or NO_DELEGATION
+    entry = next((entry for entry in offered(house, row, agent) if entry.tool_name == name), None)
+    if entry is None:
+        may = ", ".join(entry.tool_name for entry in offered(house, row, agent)) or "nothing"
+        raise NotFound(f"{agent.shown_as} may not hand that on: {name}. It may hand on: {may}.")
+    if handed >= delegation.max_pieces:
+        raise HandonError(f"Nothing more is handed on: {agent.shown_as} has handed on {delegation.max_pieces} pieces of this work, which is all it may.")
+    specialist = agent if entry.agent is None else house.agents.get(entry.agent.__name__)
+    if specialist is None:
+        raise NotFound(f"{name} is no longer there.")
+    skill = entry.skill
+    if people.is_paused(tx, specialist.name):
+        raise HandonError(f"{specialist.shown_as} is paused and takes no work now.")
+    input_json = canonical(read_object(arguments_text))
+    with tx.savepoint():
+        ctx = acting.context(house, tx, specialist.account, people.principal(tx, tree.person), row.id, "", query_only=True)
+        try:
+            skill.handed(input_json, ctx)
+        finally:
+            ctx.session.expunge_all()
+    left = money.left_above(tx, row.branch.split("/"))
+    if left <= 0:
+        raise HandonError("Nothing was handed on: no money is left for it.")
+    limit = min([left, *_micros(entry.budget, skill.budget, specialist.limits.per_task)])
+    id = ids.new_id()
+    _insert(
+        house,
+        tx,
+        tree,
+        id,
+        specialist,
+        skill,
+        input_json,
+        row,
+        helper=entry.agent is None,
+        limit=limit,
+        levels_left=min(row.levels_left, delegation.max_depth) - 1,
+    )
+    tree.append(
+        tx.now,
+        row.id,
+        TraceKind.HANDED_ON,
+        f"{agent.shown_as} handed {skill.shown_as} on to {'a helper' if entry.agent is None else specialist.shown_as}, with up to {house.amount(limit)}.",
+        {"to": id, "agent": specialist.name, "skill": skill.name, "input": input_json, "limit": limit},
+    )
+    return id

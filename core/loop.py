@@ -1,0 +1,213 @@
+"""One run of one piece: take it, ask its model, act, and go on until it parks or ends. The only caller of models.
+
+A run is a task of this process and holds nothing but a fence and a conversation it has read; everything true is in
+the database, so a run may vanish at any await and nothing is lost but the call under way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Any
+
+import stamina
+import structlog
+
+from core import acting, asking, consulting, people, turn, work
+from core.declare.actions import Action, Context
+from core.declare.schemas import read_object
+from core.errors import Abort, HandonError, Superseded, Unreachable
+from core.house import House
+from core.models.messages import ModelAnswer, ModelRequest
+from core.store import Store, Tx
+from core.turn import Ask, Held, Next, Outside, OutsideCall, Room
+from core.values import HelpReason
+
+log = structlog.get_logger(__name__)
+
+ROOM_PAUSE = 0.02  # seconds before room is asked for again; it doubles up to half a second
+
+
+class Loop:
+    def __init__(self, house: House, store: Store) -> None:
+        self._house = house
+        self._store = store
+
+    async def run(self, piece: str) -> None:
+        """Run a due piece as far as it goes. A piece that is not due is left alone; a run that is superseded ends."""
+        begun = await self._store.write(partial(self._begin, piece=piece))
+        if begun is None:
+            return
+        held, following = begun
+        pause = ROOM_PAUSE
+        try:
+            while following is not None:
+                held.messages.extend(following.said)
+                if self._house.stopping:
+                    reserved = following.reserved if isinstance(following, Ask) else 0
+                    await self._store.write(partial(self._give_back, held=held, reserved=reserved))
+                    return
+                if isinstance(following, Room):
+                    await asyncio.sleep(pause)
+                    pause = min(pause * 2, 0.5)
+                    following = await self._store.write(partial(self._try_again, held=held))
+                    continue
+                pause = ROOM_PAUSE
+                following = await (self._ask(held, following) if isinstance(following, Ask) else self._await(held, following))
+        except Superseded:
+            log.info("superseded", piece=piece)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            log.exception("a run failed", piece=piece)
+            why = f"Something went wrong that was not foreseen: {type(error).__name__}."
+            try:
+                await self._store.write(lambda tx: turn.broke(self._house, tx, held, why))
+            except Superseded:
+                log.info("superseded", piece=piece)
+
+    def _begin(self, tx: Tx, piece: str) -> tuple[Held, Next] | None:
+        return turn.begin(self._house, tx, piece)
+
+    def _give_back(self, tx: Tx, held: Held, reserved: int) -> None:
+        turn.give_back(self._house, tx, held, reserved)
+
+    def _try_again(self, tx: Tx, held: Held) -> Next:
+        return turn.try_again(self._house, tx, held)
+
+    # A model
+
+    async def _ask(self, held: Held, ask: Ask) -> Next:
+        request = turn.request(self._house, held, ask)
+        try:
+            answer = await self._reach(request)
+        except Unreachable as error:
+            log.warning("a model could not be reached", model=ask.model, error=str(error))
+            why = f"Its model could not be reached: {ask.model}."
+            await self._store.write(lambda tx: turn.not_reached(self._house, tx, held, ask, left=False, why=why))
+            return None
+        except asyncio.CancelledError:
+            # The call had left and is paid for (M10); the piece is due for whoever comes next.
+            await self._store.write(partial(self._cancelled, held=held, ask=ask))
+            raise
+        except Exception as error:
+            log.exception("a model's answer could not be used", model=ask.model)
+            why = f"Its model's answer could not be used: {type(error).__name__}."
+            await self._store.write(lambda tx: turn.not_reached(self._house, tx, held, ask, left=True, why=why))
+            return None
+        return await self._store.write(lambda tx: turn.take_in(self._house, tx, held, ask, answer))
+
+    def _cancelled(self, tx: Tx, held: Held, ask: Ask) -> None:
+        turn.charge_unanswered(self._house, tx, held, ask)
+        turn.give_back(self._house, tx, held, 0)
+
+    async def _reach(self, request: ModelRequest) -> ModelAnswer:
+        """Ask, again with growing pauses where the model cannot be reached (rule E8)."""
+        client = self._house.models[request.model].client
+        assert client is not None
+        settings = self._house.settings
+        async for attempt in stamina.retry_context(
+            on=Unreachable,
+            attempts=settings.model_tries,
+            timeout=None,
+            wait_initial=settings.model_pause.total_seconds(),
+        ):
+            with attempt:
+                return await client.ask(request)
+        raise Unreachable(request.model)
+
+    # Calls that are awaited
+
+    async def _await(self, held: Held, outside: Outside) -> Next:
+        outcomes = await asyncio.gather(*(self._one(held, call) for call in outside.calls), return_exceptions=True)
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        return await self._store.write(lambda tx: turn.after_outside(self._house, tx, held))
+
+    async def _one(self, held: Held, call: OutsideCall) -> None:
+        if call.kind == "consult":
+            await self._consult(held, call)
+        else:
+            await self._outside(held, call)
+
+    async def _outside(self, held: Held, call: OutsideCall) -> None:
+        ready = await self._store.write(partial(self._ready, held=held, call=call))
+        if ready is None:
+            return
+        action, values, plain, context = ready
+        try:
+            answer = await (action(context, **values) if action.takes_context else action(**values))
+            ran = acting.Ran(True, acting.text_of(answer))
+        except (Abort, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            ran = acting.Ran(False, acting.told(action, error))
+        await self._store.write(lambda tx: turn.call_ended(self._house, tx, held, call, action, plain, ran))
+
+    def _ready(self, tx: Tx, held: Held, call: OutsideCall) -> tuple[Action, dict[str, Any], dict[str, Any], Context] | None:
+        """What to await, its begun line written if it is a change; or None: it is answered already, being forbidden."""
+        house = self._house
+        row = work.mine(tx, held.piece, held.fence)
+        agents = asking.agents_of(house, row)
+        action = asking.find_action(house, agents[-1], row, call.name)
+        if action is None:
+            turn.answer_call(tx, held, call, f"{call.name} is no longer a tool of this work.", False)
+            return None
+        tree = house.tree(tx, held.root)
+        person = people.principal(tx, asking.decider(tx, call.subject) or tree.person)
+        key = f"{held.piece}-{call.subject or f'{row.turn}-{call.position}'}"
+        try:
+            values = action.read(call.arguments)
+            ctx = acting.context(house, tx, agents[-1].account, person, held.piece, key, query_only=True)
+            loaded = acting.load_rows(ctx, action, values)
+            ctx.session.expunge_all()
+        except HandonError as error:
+            turn.answer_call(tx, held, call, str(error), False)
+            return None
+        plain = action.plain(values)
+        if not action.query:
+            turn.call_begun(house, tx, held, call, action, plain)
+        outside = Context(None, person, ctx.agent, ctx.piece, ctx.clock, key)  # type: ignore[arg-type]
+        return action, loaded, plain, outside
+
+    async def _consult(self, held: Held, call: OutsideCall) -> None:
+        asked = read_object(call.arguments)
+        why = HelpReason(asked.get("why") or HelpReason.CHOSEN)
+        prefix = f"{asked['told']}\nAdvice: " if why is HelpReason.STUCK else ""
+        question, context = str(asked["question"]), str(asked.get("context") or "")
+        house = self._house
+
+        def begin(tx: Tx) -> consulting.Consult | None:
+            tree = house.tree(tx, held.root)
+            row = work.mine(tx, held.piece, held.fence)
+            agent = asking.agents_of(house, row)[-1]
+            begun = consulting.begin(house, tx, tree, row, agent, question, context, why)
+            if isinstance(begun, str):
+                turn.answer_call(tx, held, call, prefix + begun, False)
+                return None
+            return begun
+
+        begun = await self._store.write(begin)
+        if begun is None:
+            return
+        answer: ModelAnswer | None = None
+        left = True
+        try:
+            answer = await self._reach(begun.request)
+        except Unreachable:
+            left = False
+        except Exception:
+            log.exception("a consulted model failed", model=begun.model.name)
+
+        def took(tx: Tx) -> None:
+            tree = house.tree(tx, held.root)
+            row = work.mine(tx, held.piece, held.fence)
+            if answer is None:
+                told = consulting.failed(house, tx, tree, row, begun, left=left)
+            else:
+                told = consulting.took(house, tx, tree, row, begun, answer)
+            turn.answer_call(tx, held, call, prefix + told, answer is not None and why is not HelpReason.STUCK)
+
+        await self._store.write(took)
+

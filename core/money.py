@@ -1,0 +1,201 @@
+"""Money: reserving room up a whole branch before a call leaves, charging it after, and the meter.
+
+All of it is integer micros, changed only under the tree's lock. A branch is the piece and every piece above it; each
+of those rows keeps what was spent there and below (`tree_micros`) and what is held for calls under way there and below
+(`reserved_micros`). `spent + reserved <= limit` holds for each at every moment, so no number of pieces running at
+once can overrun any of them (rule M4). Accounts (`on=`) are locked after the tree, in the order of their keys.
+
+How it fails: a process that dies in a call leaves its reservation on the branch until its piece is closed (M3).
+The estimate of what goes in is no proof: an answer that cost more than was reserved is charged in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from core.errors import BadInput
+from core.record import Tree
+from core.sql import Statement, insert_into
+from core.store import Tx
+from core.tables import account, metered_call, piece
+
+MICROS = 1_000_000
+BYTES_PER_TOKEN = 3  # an estimate on the high side: most text takes four and more
+
+_BRANCH_COLUMNS = (piece.c.id, piece.c.agent, piece.c.limit_micros, piece.c.tree_micros, piece.c.reserved_micros)
+_ACCOUNT = Statement(select(account).where(account.c.key == bindparam("account_key")).with_for_update())
+_NEW_ACCOUNT = insert_into(account, or_ignore=True)
+_SET_LIMIT = Statement(
+    update(account).where(account.c.key == bindparam("account_key")).values(limit_micros=bindparam("micros"))
+)
+_MOVE_ACCOUNT = Statement(
+    update(account)
+    .where(account.c.key == bindparam("account_key"))
+    .values(
+        spent_micros=account.c.spent_micros + bindparam("spent"),
+        reserved_micros=account.c.reserved_micros + bindparam("reserved"),
+    )
+)
+_METER = insert_into(metered_call)
+_OWN = Statement(
+    update(piece)
+    .where(piece.c.id == bindparam("piece_id"))
+    .values(
+        own_micros=piece.c.own_micros + bindparam("spent"),
+        tree_micros=piece.c.tree_micros + bindparam("spent"),
+        reserved_micros=piece.c.reserved_micros + bindparam("reserved"),
+        call_micros=piece.c.call_micros + bindparam("reserved"),
+        model_calls=piece.c.model_calls + bindparam("calls"),
+    )
+)
+
+_select_branch: dict[int, Statement] = {}
+_move_branch: dict[int, Statement] = {}
+
+
+def _of_branch(depth: int) -> tuple[Statement, Statement]:
+    """Statements over as many rows as a branch has; made once for each length."""
+    if depth not in _select_branch:
+        ids = [bindparam(f"id{n}") for n in range(depth)]
+        _select_branch[depth] = Statement(select(*_BRANCH_COLUMNS).where(piece.c.id.in_(ids)).order_by(piece.c.depth.desc()))
+        _move_branch[depth] = Statement(
+            update(piece)
+            .where(piece.c.id.in_(ids))
+            .values(
+                tree_micros=piece.c.tree_micros + bindparam("spent"),
+                reserved_micros=piece.c.reserved_micros + bindparam("reserved"),
+            )
+        )
+    return _select_branch[depth], _move_branch[depth]
+
+
+def to_micros(amount: Decimal | int | str) -> int:
+    """An amount of the currency unit in micros. Raises BadInput for what is no amount, is negative, or is finer."""
+    try:
+        micros = Decimal(str(amount)) * MICROS
+        whole = int(micros)
+    except (InvalidOperation, ValueError, OverflowError):
+        raise BadInput({"limit": f"{amount} is not an amount of money."}) from None
+    if whole != micros or whole < 0:
+        raise BadInput({"limit": f"{amount} is not an amount: no less than 0, and no finer than a millionth."})
+    return whole
+
+
+def exact(micros: int, currency: str) -> str:
+    """Micros as an amount for a person, exact to the micro: "EUR 0.0051"."""
+    amount = Decimal(micros) / MICROS
+    text = f"{amount:f}"
+    whole, _, rest = text.partition(".")
+    return f"{currency} {whole}.{rest.rstrip('0').ljust(2, '0')}"
+
+
+def tokens_of(size: int) -> int:
+    """How many tokens so many bytes are reckoned at before anybody has counted."""
+    return -(-size // BYTES_PER_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class NoRoom:
+    """Why a call does not leave. `whose` is the piece above (or this one) or the account whose limit it is;
+    `passing`, that only calls under way take the room and some of it may come back."""
+
+    whose: str
+    agent: str  # of that piece; empty for an account
+    need: int
+    left: int
+    limit: int
+    passing: bool
+
+    def sentence(self, currency: str, own: bool) -> str:
+        """Rule M11: which limit, what the call could have cost, what was left."""
+        whose = "its own limit" if own else f"the limit of {self.agent} above it" if self.agent else f"the limit of {self.whose}"
+        return (
+            f"Its money ran out: a call could have cost {exact(self.need, currency)}, and {whose} of "
+            f"{exact(self.limit, currency)} had {exact(max(self.left, 0), currency)} left."
+        )
+
+
+def reserve(tx: Tx, tree: Tree, branch: Sequence[str], micros: int) -> NoRoom | None:
+    """Hold `micros` against the piece (last of `branch`), every piece above it and the tree's accounts, or against
+    none of them and say where there is no room (rule M2)."""
+    find, _ = _of_branch(len(branch))
+    ids = {f"id{n}": id for n, id in enumerate(branch)}
+    for row in tx.all(find, **ids):
+        left = row.limit_micros - row.tree_micros - row.reserved_micros
+        if micros > left:
+            passing = micros <= row.limit_micros - row.tree_micros
+            return NoRoom(row.id, row.agent, micros, left, row.limit_micros, passing)
+    for key in tree.accounts:
+        kept = tx.one(_ACCOUNT, account_key=key)
+        if kept.limit_micros is not None and micros > kept.limit_micros - kept.spent_micros - kept.reserved_micros:
+            left = kept.limit_micros - kept.spent_micros - kept.reserved_micros
+            return NoRoom(key, "", micros, left, kept.limit_micros, micros <= kept.limit_micros - kept.spent_micros)
+    _move(tx, tree, branch, spent=0, reserved=micros, calls=0)
+    return None
+
+
+def _move(tx: Tx, tree: Tree, branch: Sequence[str], *, spent: int, reserved: int, calls: int) -> None:
+    tx.run(_OWN, piece_id=branch[-1], spent=spent, reserved=reserved, calls=calls)
+    if len(branch) > 1:
+        _, move = _of_branch(len(branch) - 1)
+        tx.run(move, spent=spent, reserved=reserved, **{f"id{n}": id for n, id in enumerate(branch[:-1])})
+    for key in tree.accounts:
+        tx.run(_MOVE_ACCOUNT, account_key=key, spent=spent, reserved=reserved)
+
+
+def settle(tx: Tx, tree: Tree, branch: Sequence[str], reserved: int, spent: int, calls: int = 1) -> None:
+    """Charge what a call cost to all it was reserved against, and give the reservation back (rule M3)."""
+    _move(tx, tree, branch, spent=spent, reserved=-reserved, calls=calls)
+
+
+def release(tx: Tx, tree: Tree, branch: Sequence[str], reserved: int) -> None:
+    """Give a reservation back, unused."""
+    settle(tx, tree, branch, reserved, 0, calls=0)
+
+
+def left_above(tx: Tx, branch: Sequence[str]) -> int:
+    """What the branch leaves to a piece opened under its last one at this moment (rule M1)."""
+    find, _ = _of_branch(len(branch))
+    rows = tx.all(find, **{f"id{n}": id for n, id in enumerate(branch)})
+    return min(row.limit_micros - row.tree_micros - row.reserved_micros for row in rows)
+
+
+def meter(
+    tx: Tx,
+    tree: Tree,
+    piece_id: str,
+    n: int,
+    model: str,
+    purpose: str,
+    tokens: tuple[int, int, int],
+    micros: int,
+    estimated: bool,
+) -> None:
+    """Put the piece's n-th call on the meter (rule M8)."""
+    row: dict[str, Any] = {
+        "piece": piece_id,
+        "n": n,
+        "root": tree.root,
+        "model": model,
+        "purpose": purpose,
+        "tokens_in": tokens[0],
+        "tokens_out": tokens[1],
+        "tokens_cached": tokens[2],
+        "micros": micros,
+        "estimated": estimated,
+        "person": tree.person,
+        "at": tx.now,
+    }
+    tx.run(_METER, **row)
+
+
+def open_account(tx: Tx, key: str, limit: int | None = None) -> None:
+    """Make an account where there is none; with `limit`, limit it so."""
+    tx.run(_NEW_ACCOUNT, key=key, limit_micros=limit, spent_micros=0, reserved_micros=0)
+    if limit is not None:
+        tx.run(_SET_LIMIT, account_key=key, micros=limit)

@@ -1,0 +1,341 @@
+"""The database: short plain functions, each in one transaction, and nothing awaited inside.
+
+`write(fn)` runs `fn(tx)` and resolves after the commit. On SQLite one thread has the one writing connection (WAL,
+`synchronous=FULL`, BEGIN IMMEDIATE) and drains a queue: functions that wait together share one COMMIT, each in a
+SAVEPOINT of its own, so that one that raises takes nothing of the others with it. On PostgreSQL the same functions
+run in a small thread pool, a transaction each, tried again where the database asks for it (serialization, deadlock).
+A function must therefore do nothing but read and write through `tx`: it may run twice. `tx.after` is for what
+follows the commit.
+
+`read(fn)` runs `fn(tx)` on a consistent snapshot that refuses to write.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar, cast
+
+import structlog
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.orm import Session
+
+from core.errors import HandonError
+from core.sql import Params, Statement
+
+log = structlog.get_logger(__name__)
+
+SHARED_COMMIT = 256  # functions one COMMIT may carry
+THREADS = 8
+TRIES = 5  # of one function on PostgreSQL
+
+T = TypeVar("T")
+AnySession = TypeVar("AnySession", bound=Session)
+
+
+class Tx:
+    """One running transaction, as a function sees it. `now` is the same throughout, in microseconds."""
+
+    def __init__(self, connection: Connection, now: int, dialect: str) -> None:
+        self.connection = connection
+        self.now = now
+        self.dialect = dialect
+        self.sqlite = dialect == "sqlite"
+        self._cursor: Any = cast(Any, connection.connection.dbapi_connection).cursor()
+        self._session: Session | None = None
+        self._after: list[Callable[[], None]] = []
+        self._before: list[Callable[[Tx], None]] = []
+        self._savepoints = 0
+        self.held: dict[Any, Any] = {}  # what verbs keep for the length of this transaction
+
+    def _execute(self, statement: Statement, params: Params) -> Any:
+        text, fixed = statement.on(self.dialect)
+        self._cursor.execute(text, {**fixed, **params} if fixed else params)
+        return self._cursor
+
+    def all(self, statement: Statement, **params: Any) -> list[Any]:
+        return list(map(statement.make, self._execute(statement, params).fetchall()))
+
+    def one(self, statement: Statement, **params: Any) -> Any:
+        """The first row, or None."""
+        found = self._execute(statement, params).fetchone()
+        return None if found is None else statement.make(found)
+
+    def run(self, statement: Statement, **params: Any) -> int:
+        """Execute; answers how many rows were touched."""
+        return int(self._execute(statement, params).rowcount)
+
+    def many(self, statement: Statement, rows: Sequence[Params]) -> None:
+        if len(rows) == 1:
+            self._execute(statement, rows[0])
+        elif rows:
+            text, fixed = statement.on(self.dialect)
+            self._cursor.executemany(text, [{**fixed, **row} for row in rows] if fixed else rows)
+
+    @property
+    def session(self) -> Session:
+        """An ORM session in this very transaction. It never commits; the store does."""
+        if self._session is None:
+            self._session = self.new_session(Session)
+        return self._session
+
+    def new_session(self, kind: type[AnySession]) -> AnySession:
+        session = kind(bind=self.connection, join_transaction_mode="rollback_only", expire_on_commit=False)
+        self.before_end(lambda _: session.flush())
+        return session
+
+    def after(self, callback: Callable[[], None]) -> None:
+        """Call this on the event loop once the transaction is committed; never where it is not."""
+        self._after.append(callback)
+
+    def before_end(self, callback: Callable[[Tx], None]) -> None:
+        """Call this last in the transaction: for what is gathered and written at once."""
+        self._before.append(callback)
+
+    @contextlib.contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Whatever raises inside takes only what was written inside with it."""
+        self._savepoints += 1
+        name = f"inner{self._savepoints}"
+        self._cursor.execute(f"SAVEPOINT {name}")
+        try:
+            yield
+        except BaseException:
+            self._cursor.execute(f"ROLLBACK TO SAVEPOINT {name}")
+            self._cursor.execute(f"RELEASE SAVEPOINT {name}")
+            raise
+        self._cursor.execute(f"RELEASE SAVEPOINT {name}")
+
+    def end(self) -> list[Callable[[], None]]:
+        for callback in self._before:
+            callback(self)
+        self.close()
+        return self._after
+
+    def close(self) -> None:
+        self._cursor.close()
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+
+Job = tuple[Callable[[Tx], Any], "asyncio.Future[Any]"]
+
+
+class StoreClosed(HandonError):
+    """The agency is not open: use it inside `async with agency:`."""
+
+
+class Store:
+    """Opens a database and runs functions in it. `clock_now` answers microseconds."""
+
+    def __init__(self, url: str, clock_now: Callable[[], int]) -> None:
+        self.url = make_url(url)
+        self.dialect = self.url.get_backend_name()
+        if self.dialect not in ("sqlite", "postgresql"):
+            raise HandonError(f"Handon keeps its rows in SQLite or PostgreSQL, not in {self.dialect}.")
+        self._now = clock_now
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._writer: threading.Thread | None = None
+        self._threads: ThreadPoolExecutor | None = None
+        self._write_engine: Engine | None = None
+        self._read_engine: Engine | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._writing: set[asyncio.Future[Any]] = set()
+        self.commits = 0
+
+    @property
+    def sqlite(self) -> bool:
+        return self.dialect == "sqlite"
+
+    def open(self, prepare: Callable[[Connection], None]) -> None:
+        """Connect, and run `prepare` in one transaction before anything else: migrations."""
+        self._loop = asyncio.get_running_loop()
+        if self.sqlite:
+            if self.url.database in (None, "", ":memory:"):
+                raise HandonError("Work survives restarts, so it needs a file: sqlite:///handon.db, not memory.")
+            self._write_engine = _sqlite_engine(self.url.render_as_string(hide_password=False), writes=True)
+            self._read_engine = _sqlite_engine(self.url.render_as_string(hide_password=False), writes=False)
+        else:
+            engine = create_engine(self.url, pool_size=THREADS, max_overflow=0, pool_pre_ping=True)
+            self._write_engine = engine
+            self._read_engine = engine.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
+        with self._write_engine.begin() as connection:
+            prepare(connection)
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="handon-store")
+        if self.sqlite:
+            self._writer = threading.Thread(target=self._drain, name="handon-writer", daemon=True)
+            self._writer.start()
+
+    async def close(self) -> None:
+        """Let what was asked for be committed, then let go of the database."""
+        if self._writing:
+            await asyncio.gather(*self._writing, return_exceptions=True)
+        if self._writer is not None:
+            self._jobs.put(None)
+            await asyncio.to_thread(self._writer.join)
+            self._writer = None
+        if self._threads is not None:
+            self._threads.shutdown(wait=True)
+            self._threads = None
+        for engine in (self._write_engine, self._read_engine):
+            if engine is not None:
+                engine.dispose()
+        self._write_engine = self._read_engine = None
+
+    async def write(self, fn: Callable[[Tx], T]) -> T:
+        """Run `fn` in one transaction; answers what it answers, after the commit. Once asked for, it is carried
+        through even where whoever awaits it is cancelled."""
+        if self._threads is None or self._loop is None:
+            raise StoreClosed("The agency is not open: use it inside `async with agency:`.")
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._writing.add(future)
+        future.add_done_callback(self._writing.discard)
+        if self.sqlite:
+            self._jobs.put((fn, future))
+        else:
+            self._threads.submit(self._write_alone, fn, future)
+        return await asyncio.shield(future)
+
+    async def read(self, fn: Callable[[Tx], T]) -> T:
+        """Run `fn` on a snapshot that refuses to write."""
+        if self._threads is None or self._loop is None:
+            raise StoreClosed("The agency is not open: use it inside `async with agency:`.")
+        return await self._loop.run_in_executor(self._threads, self._read, fn)
+
+    def _read(self, fn: Callable[[Tx], Any]) -> Any:
+        assert self._read_engine is not None
+        with self._read_engine.connect() as connection, connection.begin():
+            tx = Tx(connection, self._now(), self.dialect)
+            try:
+                return fn(tx)
+            finally:
+                tx.close()
+
+    # PostgreSQL: a transaction for each function.
+
+    def _write_alone(self, fn: Callable[[Tx], Any], future: asyncio.Future[Any]) -> None:
+        assert self._write_engine is not None and self._loop is not None
+        after: list[Callable[[], None]] = []
+        result: Any = None
+        failure: BaseException | None = None
+        for attempt in range(TRIES):
+            failure = None
+            try:
+                with self._write_engine.begin() as connection:
+                    tx = Tx(connection, self._now(), self.dialect)
+                    try:
+                        result = fn(tx)
+                        after = tx.end()
+                    finally:
+                        tx.close()
+                self.commits += 1
+                break
+            except BaseException as error:
+                failure = error
+                if not _worth_another_try(error) or attempt == TRIES - 1:
+                    break
+        self._loop.call_soon_threadsafe(_resolve, [(future, result, failure, after)])
+
+    # SQLite: one thread, one connection, a COMMIT for all that waits.
+
+    def _drain(self) -> None:
+        assert self._write_engine is not None
+        with self._write_engine.connect() as connection:
+            while True:
+                job = self._jobs.get()
+                if job is None:
+                    return
+                batch = [job]
+                stop = False
+                while len(batch) < SHARED_COMMIT:
+                    try:
+                        following = self._jobs.get_nowait()
+                    except queue.Empty:
+                        break
+                    if following is None:
+                        stop = True
+                        break
+                    batch.append(following)
+                self._commit_together(connection, batch)
+                if stop:
+                    return
+
+    def _commit_together(self, connection: Connection, batch: list[Job]) -> None:
+        assert self._loop is not None
+        done: list[Outcome] = []
+        try:
+            with connection.begin():
+                cursor = cast(Any, connection.connection.dbapi_connection).cursor()
+                for fn, future in batch:
+                    cursor.execute("SAVEPOINT one")
+                    tx = Tx(connection, self._now(), "sqlite")
+                    try:
+                        result = fn(tx)
+                        after = tx.end()
+                    except BaseException as error:
+                        tx.close()
+                        cursor.execute("ROLLBACK TO SAVEPOINT one")
+                        cursor.execute("RELEASE SAVEPOINT one")
+                        done.append((future, None, error, []))
+                    else:
+                        cursor.execute("RELEASE SAVEPOINT one")
+                        done.append((future, result, None, after))
+            self.commits += 1
+        except BaseException as error:  # the COMMIT itself: nothing of the batch is there
+            log.error("commit failed", functions=len(batch), error=repr(error))
+            done = [(future, None, error, []) for _, future in batch]
+        self._loop.call_soon_threadsafe(_resolve, done)
+
+
+Outcome = tuple["asyncio.Future[Any]", Any, BaseException | None, list[Callable[[], None]]]
+
+
+def _resolve(done: list[Outcome]) -> None:
+    for future, result, failure, after in done:
+        if failure is None:
+            for callback in after:
+                callback()
+        if future.cancelled():
+            continue
+        if failure is None:
+            future.set_result(result)
+        else:
+            future.set_exception(failure)
+            future.exception()  # whoever awaited it may be gone
+
+
+def _worth_another_try(error: BaseException) -> bool:
+    """Serialization failures and deadlocks: the database undid one of two that met, and says so."""
+    origin = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(origin, "sqlstate", None) in ("40001", "40P01")
+
+
+def _sqlite_engine(url: str, *, writes: bool) -> Engine:
+    engine = create_engine(url, pool_size=THREADS, max_overflow=0, connect_args={"check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: Any, _: Any) -> None:
+        connection.isolation_level = None  # BEGIN is ours to say
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA busy_timeout=30000")
+        cursor.execute("PRAGMA foreign_keys=ON")
+        if writes:
+            cursor.execute("PRAGMA journal_mode=WAL")
+            cursor.execute("PRAGMA synchronous=FULL")
+        else:
+            cursor.execute("PRAGMA query_only=ON")
+        cursor.execute("PRAGMA cache_size=-16384")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine

@@ -1,0 +1,312 @@
+"""The engine's tables. No behaviour: verbs write them, `reading` reads them, `alembic/` makes them.
+
+Ids are 32 hex digits, times microseconds since 1970 in UTC, money micros; all three on both databases alike, so that
+statements run below SQLAlchemy's type processing. A whole (tree) is known by the id of its top piece.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    CheckConstraint,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+def _id() -> String:
+    return String(32)
+
+
+person = Table(
+    "person",
+    metadata,
+    Column("id", _id(), primary_key=True),
+    Column("email", String(320), nullable=False, unique=True),
+    Column("name", String(200), nullable=False),
+    Column("added_at", BigInteger, nullable=False),
+    Column("deactivated_at", BigInteger),
+)
+
+role_grant = Table(
+    "role_grant",
+    metadata,
+    Column("person", _id(), ForeignKey("person.id"), primary_key=True),
+    Column("role", String(100), primary_key=True),
+)
+
+# Who decides in somebody's place.
+stand_in = Table(
+    "stand_in",
+    metadata,
+    Column("person", _id(), ForeignKey("person.id"), primary_key=True),  # stands in ...
+    Column("for_person", _id(), ForeignKey("person.id"), primary_key=True),  # ... for this one
+)
+
+# Who answers for an agent, and whether the agent is paused.
+seat = Table(
+    "seat",
+    metadata,
+    Column("agent", String(200), primary_key=True),
+    Column("sponsor", _id(), ForeignKey("person.id")),
+    Column("paused", Boolean, nullable=False),
+)
+
+# A one-time link (used_at) or a session; the token itself is never stored.
+sign_in = Table(
+    "sign_in",
+    metadata,
+    Column("token_hash", String(64), primary_key=True),
+    Column("person", _id(), ForeignKey("person.id"), nullable=False),
+    Column("kind", String(10), nullable=False),  # link, session
+    Column("made_at", BigInteger, nullable=False),
+    Column("ends_at", BigInteger, nullable=False),
+    CheckConstraint("kind in ('link', 'session')", name="kind"),
+    Index(None, "person"),
+)
+
+# Random secrets of this database, for signing what pages send out.
+secret = Table(
+    "secret",
+    metadata,
+    Column("name", String(100), primary_key=True),
+    Column("value", String(200), nullable=False),
+    Column("made_at", BigInteger, nullable=False),
+)
+
+# One row for a tree: its lock, its chain's head, and what its pieces share.
+whole = Table(
+    "whole",
+    metadata,
+    Column("id", _id(), primary_key=True),
+    Column("person", _id(), ForeignKey("person.id")),  # the work is for; null: for nobody
+    Column("given_by", _id(), ForeignKey("person.id")),  # null: the app itself
+    Column("sponsor", _id(), ForeignKey("person.id")),  # of the agent at the top, when it was given
+    Column("accounts", Text, nullable=False),  # keys it is charged to besides itself, sorted, one a line
+    Column("about", Text, nullable=False),
+    Column("lines", Integer, nullable=False),
+    Column("head", String(64), nullable=False),
+    Column("last_line_at", BigInteger, nullable=False),
+    Column("opened_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    CheckConstraint("lines >= 0", name="lines"),
+    Index(None, "person", "opened_at"),
+    Index(None, "given_by"),
+    Index(None, "ended_at", "last_line_at"),
+    Index(None, "opened_at"),
+)
+
+piece = Table(
+    "piece",
+    metadata,
+    Column("id", _id(), primary_key=True),
+    Column("root", _id(), ForeignKey("whole.id"), nullable=False),
+    Column("parent", _id(), ForeignKey("piece.id")),
+    Column("depth", Integer, nullable=False),
+    Column("branch", Text, nullable=False),  # ids from the top to here, both included, joined by "/"
+    Column("agents", Text, nullable=False),  # their agents' names, joined likewise
+    Column("agent", String(200), nullable=False),
+    Column("skill", String(200), nullable=False),
+    Column("skill_version", String(16), nullable=False),
+    Column("helper", Boolean, nullable=False),
+    Column("input", Text, nullable=False),
+    Column("status", String(10), nullable=False),
+    Column("run", String(6), nullable=False),  # due, held, parked, ended
+    Column("fence", Integer, nullable=False),
+    Column("held_since", BigInteger),
+    Column("let_go", Boolean, nullable=False),  # parked, and has waited for a person since: nobody is doing it
+    Column("closing", String(10)),  # the final status it takes once nothing under it is held
+    Column("closing_why", Text, nullable=False),
+    Column("waiting_on", Text, nullable=False),
+    Column("waits_since", BigInteger),
+    Column("outcome", Text, nullable=False),
+    Column("abandoned", Boolean, nullable=False),
+    Column("result", Text),
+    Column("turn", Integer, nullable=False),  # model answers in this conversation
+    Column("messages", Integer, nullable=False),
+    Column("tokens", Integer, nullable=False),  # what the conversation is estimated at, fixed parts apart
+    Column("model_calls", Integer, nullable=False),
+    Column("handed_on", Integer, nullable=False),  # over its whole life
+    Column("levels_left", Integer, nullable=False),  # levels that may hang under it
+    Column("failed_in_row", Integer, nullable=False),
+    Column("consulted_stuck", Boolean, nullable=False),
+    Column("same_calls", Integer, nullable=False),  # how often in a row the last calls were asked for
+    Column("last_calls", String(64), nullable=False),  # their fingerprint
+    Column("limit_micros", BigInteger, nullable=False),
+    Column("own_micros", BigInteger, nullable=False),
+    Column("tree_micros", BigInteger, nullable=False),
+    Column("reserved_micros", BigInteger, nullable=False),  # here and below
+    Column("call_micros", BigInteger, nullable=False),  # of it, for this piece's own call under way
+    Column("opened_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    CheckConstraint("status in ('Working','Waiting','Done','Failed','Stopped','Cancelled')", name="status"),
+    CheckConstraint("run in ('due','held','parked','ended')", name="run"),
+    CheckConstraint("(run = 'ended') = (ended_at is not null)", name="ended"),
+    CheckConstraint("(run = 'ended') = (status in ('Done','Failed','Stopped','Cancelled'))", name="final"),
+    CheckConstraint("limit_micros >= 0 and own_micros >= 0", name="money"),
+    CheckConstraint("tree_micros >= own_micros", name="tree_money"),
+    CheckConstraint("reserved_micros >= call_micros and call_micros >= 0", name="reserved"),
+    CheckConstraint("run <> 'ended' or call_micros = 0", name="nothing_left"),
+    Index(None, "root"),
+    Index(None, "parent"),
+    Index(None, "run", "opened_at", sqlite_where=Column("run") == "due", postgresql_where=Column("run") == "due"),
+)
+
+# A call of the turn under way, where the turn does not end in the transaction that began it.
+turn_call = Table(
+    "turn_call",
+    metadata,
+    Column("piece", _id(), ForeignKey("piece.id"), primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("call_id", String(200), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("kind", String(10), nullable=False),  # tool, leg, proposal, question, consult
+    Column("state", String(8), nullable=False),  # open, to_run, begun, answered
+    Column("subject", _id()),  # the leg's piece, the proposal or the question
+    Column("arguments", Text, nullable=False),
+    Column("answer", Text),
+    Column("ok", Boolean, nullable=False),
+    CheckConstraint("state in ('open','to_run','begun','answered')", name="state"),
+    CheckConstraint("(state = 'answered') = (answer is not null)", name="answer"),
+    Index(None, "subject"),
+)
+
+message = Table(
+    "message",
+    metadata,
+    Column("piece", _id(), ForeignKey("piece.id"), primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("role", String(10), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("calls", Text),  # JSON: [[id, name, arguments], ...]
+    Column("results", Text),  # JSON: [[call id, name, text], ...]
+)
+
+proposal = Table(
+    "proposal",
+    metadata,
+    Column("id", _id(), primary_key=True),
+    Column("root", _id(), ForeignKey("whole.id"), nullable=False),
+    Column("piece", _id(), ForeignKey("piece.id"), nullable=False),
+    Column("action", String(200), nullable=False),
+    Column("arguments", Text, nullable=False),  # canonical JSON
+    Column("fingerprint", String(64), nullable=False),
+    Column("sentence", Text, nullable=False),
+    Column("shown", Text, nullable=False),  # JSON: [[label, value], ...]
+    Column("said", Text, nullable=False),
+    Column("through", Text, nullable=False),  # agents' names from the asking one up, joined by "/"
+    Column("asked_of", _id(), ForeignKey("person.id")),
+    Column("status", String(10), nullable=False),
+    Column("decided_by", _id(), ForeignKey("person.id")),
+    Column("decided_at", BigInteger),
+    Column("note", Text, nullable=False),
+    Column("edited", Text),
+    Column("result", Text, nullable=False),
+    Column("asked_at", BigInteger, nullable=False),
+    CheckConstraint("status in ('Waiting','Done','Failed','Refused','Withdrawn','Expired')", name="status"),
+    Index(None, "asked_of", "status", "asked_at"),
+    Index(None, "root"),
+    Index(None, "piece"),
+)
+
+# A row for each question to a person and each consult of a model.
+help = Table(
+    "help",
+    metadata,
+    Column("id", _id(), primary_key=True),
+    Column("root", _id(), ForeignKey("whole.id"), nullable=False),
+    Column("piece", _id(), ForeignKey("piece.id"), nullable=False),
+    Column("agent", String(200), nullable=False),
+    Column("help_from", String(10), nullable=False),
+    Column("why", String(20), nullable=False),
+    Column("asked_model", String(200), nullable=False),
+    Column("question", Text, nullable=False),
+    Column("context", Text, nullable=False),
+    Column("choices", Text, nullable=False),  # JSON: [text, ...]
+    Column("through", Text, nullable=False),
+    Column("asked_of", _id(), ForeignKey("person.id")),
+    Column("answer", Text, nullable=False),
+    Column("declined", Boolean, nullable=False),
+    Column("status", String(12), nullable=False),
+    Column("answered_by", _id(), ForeignKey("person.id")),
+    Column("answered_at", BigInteger),
+    Column("cost_micros", BigInteger, nullable=False),
+    Column("asked_at", BigInteger, nullable=False),
+    CheckConstraint("help_from in ('Model','Person')", name="help_from"),
+    CheckConstraint("status in ('Waiting','Answered','Refused','Unavailable','Closed')", name="status"),
+    CheckConstraint("cost_micros >= 0", name="cost"),
+    Index(None, "asked_of", "status", "asked_at"),
+    Index(None, "root"),
+    Index(None, "piece"),
+)
+
+# What several wholes are charged to: `on=` accounts. limit_micros null: counted, not limited.
+account = Table(
+    "account",
+    metadata,
+    Column("key", String(200), primary_key=True),
+    Column("limit_micros", BigInteger),
+    Column("spent_micros", BigInteger, nullable=False),
+    Column("reserved_micros", BigInteger, nullable=False),
+    CheckConstraint("spent_micros >= 0 and reserved_micros >= 0", name="money"),
+)
+
+metered_call = Table(
+    "metered_call",
+    metadata,
+    Column("piece", _id(), ForeignKey("piece.id"), primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("root", _id(), ForeignKey("whole.id"), nullable=False),
+    Column("model", String(200), nullable=False),
+    Column("purpose", String(10), nullable=False),
+    Column("tokens_in", Integer, nullable=False),
+    Column("tokens_out", Integer, nullable=False),
+    Column("tokens_cached", Integer, nullable=False),
+    Column("micros", BigInteger, nullable=False),
+    Column("estimated", Boolean, nullable=False),
+    Column("person", _id(), ForeignKey("person.id")),
+    Column("at", BigInteger, nullable=False),
+    CheckConstraint("micros >= 0", name="micros"),
+    Index(None, "at"),
+)
+
+# The record. One chain per whole, numbered from 1 without gaps.
+line = Table(
+    "line",
+    metadata,
+    Column("root", _id(), ForeignKey("whole.id"), primary_key=True),
+    Column("n", Integer, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("piece", _id(), nullable=False),
+    Column("kind", String(30), nullable=False),
+    Column("summary", Text, nullable=False),
+    Column("payload", Text, nullable=False),
+    Column("before", String(64), nullable=False),
+    Column("hash", String(64), nullable=False),
+)
+
+skill_version = Table(
+    "skill_version",
+    metadata,
+    Column("version", String(16), primary_key=True),
+    Column("skill", String(200), nullable=False),
+    Column("definition", Text, nullable=False),
+    Column("first_used_at", BigInteger, nullable=False),
+)

@@ -1,0 +1,381 @@
+"""The frozen values that leave core: what pages, apps and tests are given, never table rows.
+
+Ids are UUIDs, money is integer micros (millionths of the currency unit), times are aware UTC datetimes.
+A field that only somebody who may read the content of a piece is given (rule R8) says so; for everybody else it is
+empty. Nothing here reads a database: `reading` makes these values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+
+class Status(StrEnum):
+    """Where a piece stands (rule E1). The last four are final and never change again."""
+
+    WORKING = "Working"  # due, held by a run, or parked on legs that still work
+    WAITING = "Waiting"  # everything it needs waits for a person
+    DONE = "Done"  # it handed back a result that fits
+    FAILED = "Failed"  # it could not: `outcome` says why
+    STOPPED = "Stopped"  # a limit or a guard ended it: `outcome` says which
+    CANCELLED = "Cancelled"  # it was called off
+
+    @property
+    def final(self) -> bool:
+        return self not in (Status.WORKING, Status.WAITING)
+
+
+class ProposalStatus(StrEnum):
+    """What became of a change that was put to a person."""
+
+    WAITING = "Waiting"
+    DONE = "Done"  # approved, and it ran
+    FAILED = "Failed"  # approved, and it ran into an error: `result` says which
+    REFUSED = "Refused"  # a person said no, or a rule did
+    WITHDRAWN = "Withdrawn"  # the piece ended before anybody decided
+    EXPIRED = "Expired"  # nobody answered in time
+
+
+class HelpFrom(StrEnum):
+    MODEL = "Model"
+    PERSON = "Person"
+
+
+class HelpReason(StrEnum):
+    CHOSEN = "Chosen"
+    STUCK = "Stuck"
+    LOW_CONFIDENCE = "LowConfidence"
+
+
+class HelpStatus(StrEnum):
+    WAITING = "Waiting"
+    ANSWERED = "Answered"
+    REFUSED = "Refused"
+    UNAVAILABLE = "Unavailable"
+    CLOSED = "Closed"  # the piece ended before anybody answered
+
+
+class Gate(StrEnum):
+    """What happens to a change that an agent's model asks for (rule R4), from the widest to the strictest."""
+
+    ALONE = "alone"
+    PROPOSE = "propose"
+    PROPOSE_EVERY_TIME = "propose every time"
+    NEVER = "never"
+
+
+class TraceKind(StrEnum):
+    """The kinds of line on the record (rule T4). What each says to a person stands in `record.KINDS`."""
+
+    OPENED = "opened"
+    MODEL_ANSWERED = "model answered"
+    TOOL_RAN = "tool ran"
+    PROPOSED = "proposed"
+    DECIDED = "decided"
+    ASKED = "asked"
+    ANSWERED = "answered"
+    HANDED_ON = "handed on"
+    CAME_BACK = "came back"
+    CONSULTED = "consulted"
+    WAITING = "waiting"
+    RESUMED = "resumed"
+    RETRIED = "retried"
+    RULE_USED = "rule used"
+    STOP_ASKED = "stop asked"
+    ENDED = "ended"
+    ABANDONED = "closed as abandoned"
+    LATE_ANSWER = "answered late"
+    BEGUN = "begun outside"
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who signs in. `roles` are the values of the app's role enum."""
+
+    id: UUID
+    email: str
+    name: str
+    roles: frozenset[str] = frozenset()
+    active: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What the app's policies answer for one person (rule R9)."""
+
+    uses_agents: bool
+    supervises_agents: bool
+    audits_agents: bool
+    reads_model_usage: bool
+    manages_model_spend: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A receipt: one agent doing one skill on one input."""
+
+    id: UUID
+    parent: UUID | None
+    root: UUID
+    depth: int  # 0 at the top
+    lineage: tuple[UUID, ...]  # from the top to this piece, both included
+    agent: str  # the class's name
+    agent_label: str  # as a person reads it
+    skill: str
+    skill_label: str
+    skill_version: str
+    about: str
+    status: Status
+    waiting_on: str  # "a decision from Mia"; empty while it does not wait
+    outcome: str  # why it ended so; empty while it goes on, and where it was done. Content
+    requester: UUID | None  # the person the whole is for
+    given_by: UUID | None
+    limit_micros: int
+    spent_micros: int  # what this piece spent itself
+    model_calls: int
+    result_json: str | None  # content
+    opened_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkNode:
+    """One row of a whole (rule T1): the top first, each piece followed by what it handed on."""
+
+    piece: UUID
+    parent: UUID | None
+    depth: int
+    agent: str
+    agent_label: str
+    skill: str
+    skill_label: str
+    about: str
+    status: Status
+    waiting_on: str
+    outcome: str
+    own_micros: int
+    tree_micros: int  # this piece and everything under it
+    reserved_micros: int  # room held for calls under way, here and below
+    limit_micros: int
+    model_calls: int
+    opened_at: datetime
+    ended_at: datetime | None
+    stopping: bool = False  # called off, and the last call under it has not come back yet
+    abandoned: bool = False  # closed because whatever was doing it is gone
+    waits_for_you: bool = False  # an undecided proposal or open question of this piece is this reader's to answer
+    waits_since: datetime | None = None  # when it began to wait
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A whole on one line, for lists and the head of its page."""
+
+    root: UUID
+    about: str
+    agent_label: str
+    skill_label: str
+    person: str  # the name of the person it is for; empty for nobody
+    given_by: str
+    status: Status
+    waiting_on: str
+    outcome: str
+    tree_micros: int
+    limit_micros: int
+    pieces: int
+    going: int  # pieces not ended
+    waiting: int  # pieces that wait
+    for_you: int  # requests in it that wait for this reader
+    lines: int
+    opened_at: datetime
+    ended_at: datetime | None
+    stopping: bool = False
+    may_stop: bool = False
+    content: bool = False  # whether this reader is shown what was said and changed (R8)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A change put to a person, who approves or refuses exactly what is shown."""
+
+    id: UUID
+    piece: UUID
+    root: UUID
+    about: str  # of the whole
+    agent: str
+    agent_label: str
+    action: str
+    action_label: str
+    arguments: dict[str, Any]
+    shown: tuple[tuple[str, str], ...]  # the arguments as a person reads them: label, value (rows by their label)
+    schema: dict[str, Any]  # JSON Schema of the arguments
+    fingerprint: str  # SHA-256 over action and canonical arguments, hex (rule P12)
+    sentence: str  # made from the action's template, never by the model
+    said: str  # the agent's words that came with the call
+    asked_through: str  # "Collator, working for Planner"; empty where the asking piece is the top
+    through: tuple[str, ...]  # the same as labels, from the asking agent up to the top
+    asked_of: UUID | None
+    asked_of_name: str
+    waits_above: tuple[str, ...]  # labels of the pieces above that wait for this
+    status: ProposalStatus
+    decided_by: UUID | None
+    decided_by_name: str
+    decided_at: datetime | None
+    note: str  # the reason or note that went with the decision
+    edited: dict[str, Any] | None  # the arguments it ran with, where the person changed them
+    result: str
+    asked_at: datetime
+    outside: bool  # it changes something outside Handon's database
+    reversible: bool
+    first_time: bool  # no such call was decided in this whole before
+    may_decide: bool
+    call_micros: int  # model money the call itself costs: 0
+    tree_micros: int  # spent in the whole
+    tree_limit_micros: int
+    lines: int = 0  # lines on the record about it
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Something an agent asks a person."""
+
+    id: UUID
+    piece: UUID
+    root: UUID
+    about: str
+    agent: str
+    agent_label: str
+    question: str
+    context: str
+    choices: tuple[str, ...]
+    asked_through: str
+    through: tuple[str, ...]
+    asked_of: UUID | None
+    asked_of_name: str
+    waits_above: tuple[str, ...]
+    status: HelpStatus
+    answer: str
+    declined: bool
+    answered_by: UUID | None
+    answered_by_name: str
+    answered_at: datetime | None
+    asked_at: datetime
+    may_answer: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Help:
+    """A row for each question or consult (rule C7)."""
+
+    id: UUID
+    piece: UUID
+    help_from: HelpFrom
+    why: HelpReason
+    asked_model: str
+    question: str
+    context: str
+    answer: str
+    status: HelpStatus
+    cost_micros: int
+    asked_through: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One entry of a record. Without the right to content, `summary` is the bare sentence of its kind and `payload` is empty."""
+
+    n: int
+    at: datetime
+    piece: UUID
+    agent_label: str
+    kind: TraceKind
+    summary: str
+    payload: str  # canonical JSON
+    hash: str  # hex
+    before: str  # hex; 64 zeros before the first line
+    micros: int | None  # what the line cost, where it tells of a model's answer
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What `verify_trace` found. `proven` says in one sentence what was, and what was not."""
+
+    intact: bool
+    lines: int
+    broken_at: int | None
+    why: str
+    proven: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool of a piece, as its pane shows it."""
+
+    n: int  # the line that tells of it
+    at: datetime
+    name: str
+    sentence: str
+    answer: str
+    ok: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """One piece, opened. All but `node`, the names and the money is content."""
+
+    node: WorkNode
+    root: UUID
+    number: int  # its place in the whole, from 1
+    of: int
+    handed_on_by: str  # label of the agent above; empty at the top
+    asked_for: tuple[tuple[str, str], ...]
+    handed_back: tuple[tuple[str, str], ...]
+    expected: tuple[str, ...]  # names of what it is to hand back
+    said: str  # the last words of its model
+    calls: tuple[ToolCall, ...]
+    proposals: tuple[Proposal, ...]
+    questions: tuple[Question, ...]
+    gate: str  # one sentence: "Proposes every change."
+    lines: tuple[Line, ...]
+    content: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Delegated:
+    """What an agent may hand on (rule D7), for a picker and for the map."""
+
+    origin: str  # the handing agent ("from" is a word of Python's)
+    to: str
+    skill: str
+    label: str
+    description: str
+    helper: bool
+    budget_micros: int | None
+    takes_schema: dict[str, Any]
+    hands_back_schema: dict[str, Any]
+    to_label: str = ""
+    gate: str = ""  # of the agent it goes to, in one sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Giving:
+    """Work that this person may give: one skill of one agent, with what the form needs."""
+
+    agent: str
+    agent_label: str
+    purpose: str
+    skill: str
+    skill_label: str
+    description: str
+    schema: dict[str, Any]  # JSON Schema of the input; of a row: {"id": ...}
+    row: str | None  # the label of the rows it takes, where it takes one
+    rows: tuple[tuple[UUID, str], ...]  # the rows this person and the agent may both read: id, label
+    hands_back: tuple[str, ...]
+    limit_micros: int  # what it gets where nobody says less
+    max_depth: int
+    max_pieces: int
+    gate: str
+    hands_on: tuple[Delegated, ...] = field(default=())

@@ -1,0 +1,24 @@
+"""Names of classes and functions as a person reads them."""
+
+from __future__ import annotations
+
+import re
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def label_of(name: str) -> str:
+    """`PlanRebinding` is "Plan rebinding", `price_per_metre` "Price per metre"."""
+    words = _HUMP.sub(" ", name.replace("_", " ")).split()
+    if not words:
+        return name
+    first = words[0]
+    rest = [word if word.isupper() and len(word) > 1 else word.lower() for word in words[1:]]
+    return " ".join([first[:1].upper() + first[1:], *rest])
+
+
+def listed(words: list[str] | tuple[str, ...], last: str = "and") -> str:
+    """ "a", "a and b", "a, b and c"."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"

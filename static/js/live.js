@@ -1,0 +1,102 @@
+// The word in the bar: Live, Paused, Catching up, Not connected since. It never says Live when it is not.
+const SILENT = 40000; // the server says something every 15 s
+const TRIES = [1000, 2000, 5000, 10000, 30000];
+
+let state = "off", held = 0, heard = 0, lostAt = null, tries = 0, waits = null, said = 0, dress = () => {};
+
+const clock = () => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(lostAt);
+const words = {
+  live: () => ["dot", "Live", "Pause"],
+  paused: () => ["pause", held ? `Paused, ${held} change${held === 1 ? "" : "s"} held` : "Paused", "Go on"],
+  behind: () => ["working", "Catching up", ""],
+  lost: () => ["abandoned", `Not connected since ${clock()}`, "Refresh"],
+  out: () => ["key", "You were signed out", "Sign in"],
+};
+
+function show(next) {
+  if (state === "paused" && next !== "paused" && next !== "go on" && next !== "out") return;
+  if (next === "go on") next = "live";
+  if (next === "lost" && state !== "lost") lostAt = new Date();
+  state = next;
+  const bar = document.getElementById("live");
+  if (!bar) return;
+  const [icon, word, act] = words[state]();
+  const use = bar.querySelector("use"), button = bar.querySelector("[data-act]");
+  bar.hidden = false;
+  bar.dataset.is = state === "out" ? "lost" : state;
+  use.setAttribute("href", use.getAttribute("href").replace(/#.*/, `#${icon}`));
+  bar.querySelector("[data-word]").textContent = word;
+  button.textContent = act;
+  button.hidden = !act;
+}
+
+// The whole page once more, put over what is there: nothing that stays the same is touched.
+function again() {
+  htmx.ajax("GET", location.href, { target: "#main", select: "#main", swap: "outerMorph", selectOOB: "#badge:outerMorph" });
+}
+
+function press() {
+  if (state === "live") { held = 0; show("paused"); }
+  else if (state === "paused") { show("go on"); if (held) again(); held = 0; }
+  else if (state === "lost") location.reload();
+  else if (state === "out") location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
+}
+
+// A first connection that fails is not tried again by the library, so it is tried again here.
+function retry(stream) {
+  show("lost");
+  const wait = TRIES[Math.min(tries++, TRIES.length - 1)];
+  setTimeout(() => { if (stream.isConnected && !stream._htmx?.sse) htmx.ajax("GET", stream.getAttribute("hx-sse:connect"), { source: stream, swap: "none" }); }, wait);
+}
+
+// At most one announcement in ten seconds, and only of what waits.
+function tell() {
+  const badge = document.getElementById("badge"), n = badge ? Number(badge.textContent) : 0;
+  if (waits === null) { waits = n; return; }
+  if (n === waits) return;
+  const title = document.title.replace(/Inbox( \d+)?/, n ? `Inbox ${n}` : "Inbox");
+  if (document.title !== title) document.title = title;
+  if (Date.now() - said > 10000) {
+    document.getElementById("say").textContent = n ? `${n} ${n === 1 ? "waits" : "wait"} for you.` : "Nothing waits for you.";
+    said = Date.now();
+  }
+  waits = n;
+}
+
+// The pane beside the tree is asked for again when its piece has changed, unless somebody is writing in it.
+function pane(list) {
+  const inner = document.querySelector("[data-pane]");
+  if (!inner || !list.includes(inner.dataset.pane) || inner.querySelector(":focus")) return;
+  htmx.ajax("GET", `/work/${inner.dataset.root}/piece/${inner.dataset.pane}`, { target: "#pane", swap: "innerMorph" });
+}
+
+export function live(redress) {
+  dress = redress;
+  const on = (name, act) => document.addEventListener(name, (event) => { if (event.target.matches?.("[data-stream]")) act(event); });
+  on("htmx:sse:after:connection", () => { heard = Date.now(); tries = 0; show("live"); });
+  on("htmx:sse:before:connection", (event) => { if (event.detail.connection.attempt > 0 && state !== "lost") show("behind"); });
+  on("htmx:sse:error", (event) => show(event.detail.status === 401 ? "out" : "lost"));
+  on("htmx:sse:before:message", (event) => {
+    heard = Date.now();
+    if (state === "paused" && !["beat", "bye", "signed-out"].includes(event.detail.message.event)) {
+      if (!event.detail.message.event) { held++; show("paused"); }
+      event.preventDefault();
+    } else if (state === "lost" || state === "behind") show("live");
+  });
+  on("htmx:sse:after:message", (event) => {
+    if (event.detail.message.event) return;
+    dress(document);
+    tell();
+    setTimeout(() => document.querySelectorAll("[data-changed]").forEach((row) => row.removeAttribute("data-changed")), 5000);
+  });
+  on("htmx:error", (event) => { if (!event.target._htmx?.sse) retry(event.target); });
+  on("htmx:response:error", (event) => { if (event.detail.ctx.response.status === 401) show("out"); else retry(event.target); });
+  on("pieces", (event) => pane(event.detail.data));
+  on("resync", again);
+  on("bye", () => show("behind"));
+  on("signed-out", () => show("out"));
+  document.addEventListener("click", (event) => { if (event.target.closest("#live [data-act]")) press(); });
+  setInterval(() => { if (state === "live" && !document.hidden && Date.now() - heard > SILENT) show("lost"); }, 5000);
+  const badge = document.getElementById("badge");
+  if (badge) waits = Number(badge.textContent);
+}

@@ -1,0 +1,40 @@
+// Everything a page needs from script. Without it every page works; with it the page is live and knows your clock.
+import { localise } from "./times.js";
+import { live } from "./live.js";
+import { tree } from "./tree.js";
+import { edits } from "./edits.js";
+
+function dress(root = document) {
+  localise(root);
+  tree(root);
+  edits(root);
+}
+
+dress();
+live(dress);
+document.addEventListener("htmx:after:swap", () => dress());
+
+// A menu closes when something else is pressed, and on Escape, which gives the focus back to what opened it.
+document.addEventListener("click", (event) => {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (!menu.contains(event.target)) menu.open = false;
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const menu = document.querySelector("details.menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
+
+// A form is sent once: the button says so, and cannot be pressed again while it is on its way.
+document.addEventListener("submit", (event) => {
+  const button = event.submitter;
+  if (!button || !button.matches(".btn") || event.target.method !== "post") return;
+  const word = button.textContent;
+  setTimeout(() => { button.disabled = true; button.textContent = "Sending…"; });
+  const again = () => { if (button.isConnected) { button.disabled = false; button.textContent = word; } };
+  addEventListener("pageshow", again, { once: true });
+  event.target.addEventListener("htmx:finally:request", again, { once: true });
+});

@@ -1,0 +1,226 @@
+"""The live stream: what changed on the page that is being read, as the same fragments the page was made of.
+
+One stream a page. A stream of a whole is its record read forward: the id of a message is the number of its last line,
+so a reader who comes back misses nothing and repeats nothing, and the page carries the number it was made at. What is
+sent replaces what is there by its id, so sending it twice does no harm. Streams of lists have no number: they send how
+the list stands when they start, and after each change.
+
+Only what the reader's own desk gives is sent; whether they are still signed in is asked again while the stream runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from typing import Annotated, Protocol, cast
+from uuid import UUID
+
+import anyio
+from litestar import get
+from litestar.di import NamedDependency
+from litestar.params import Parameter
+from litestar.types import ASGIApp
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from core.desk import Show
+from core.errors import HandonError
+from core.values import Line, TraceKind
+from web.deps import Visit, visit
+from web.outline import rows_of, with_above
+from web.waiting import request_of, what_waits
+
+REPLAY = 500  # lines; whoever is further behind is told to read the page again
+TAIL = 5  # lines at the foot of a whole's page
+LOOK = 2.0  # seconds after which a stream looks by itself: what another process changed is not heard here
+REST = 0.1  # seconds between two messages of one stream: changes in between are sent together
+ASK_AGAIN = 30.0  # seconds after which the session and the rights are read anew
+BEAT = 15  # seconds of silence after which the reader is told that the stream still stands
+
+
+class Watch(Protocol):
+    """What one stream looks at."""
+
+    root: UUID | None
+
+    async def news(self, visit: Visit) -> list[ServerSentEvent]:
+        """What has changed since it was last asked, as messages; nothing where nothing has."""
+        ...
+
+
+@dataclass
+class WholeWatch:
+    """One whole: its rows, its head, the foot of its record and the reader's badge."""
+
+    root: UUID | None
+    after: int
+    tail: deque[Line] = field(default_factory=lambda: deque(maxlen=TAIL))
+
+    async def news(self, visit: Visit) -> list[ServerSentEvent]:
+        assert self.root is not None
+        lines = await visit.desk.lines(self.root, after=self.after, limit=REPLAY + 1)
+        if not lines:
+            return []
+        if len(lines) > REPLAY:
+            self.after = (await visit.desk.work(self.root)).lines
+            self.tail.clear()
+            return [ServerSentEvent(id=str(self.after), event="resync", data="")]
+        if not self.tail:
+            self.tail.extend(await visit.desk.lines(self.root, after=max(0, self.after - TAIL), limit=TAIL))
+        self.tail.extend(line for line in lines if not self.tail or line.n > self.tail[-1].n)
+        self.after = lines[-1].n
+        return await self._messages(visit, lines)
+
+    async def _messages(self, visit: Visit, lines: list[Line]) -> list[ServerSentEvent]:
+        assert self.root is not None
+        rows = rows_of(await visit.desk.work_tree(self.root))
+        touched = {line.piece for line in lines}
+        shown = with_above([row.node for row in rows], touched)
+        work = await visit.desk.work(self.root)
+        html = visit.renderer.html(
+            "live/whole.html",
+            visit.request,
+            work=work,
+            rows=rows if any(line.kind is TraceKind.OPENED for line in lines) else None,
+            changed=[row for row in rows if row.node.piece in shown],
+            touched=touched,
+            lines=list(self.tail),
+            verdict=await visit.desk.verify_trace(self.root) if work.status.final else None,
+            waiting=await visit.desk.waiting_count(),
+        )
+        number = str(self.after)
+        told = ServerSentEvent(event="pieces", data=" ".join(str(piece) for piece in shown))
+        return [told, ServerSentEvent(id=number, data=html)]
+
+
+@dataclass
+class ListWatch:
+    """A list as it stands: the inbox, or the list of wholes. Told only where it differs. The card that is open is told
+    only when it is no longer what its reader was shown (`was`): nothing is replaced under somebody who decides."""
+
+    inbox: bool
+    item: UUID | None
+    was: str
+    works: Show | None
+    root: UUID | None = None
+    said: str = ""
+
+    async def news(self, visit: Visit) -> list[ServerSentEvent]:
+        waits = await what_waits(visit.desk)
+        opened = await request_of(visit.desk, self.item) if self.item else None
+        html = visit.renderer.html(
+            "live/list.html",
+            visit.request,
+            waits=waits if self.inbox else None,
+            item=self.item,
+            opened=opened if opened is not None and opened.status != self.was else None,
+            me=visit.desk.person,
+            works=await visit.desk.works(self.works) if self.works else None,
+            waiting=waits.total,
+        )
+        if html == self.said:
+            return []
+        self.said = html
+        return [ServerSentEvent(data=html)]
+
+
+@get("/live")
+async def stream(
+    visit: NamedDependency[Visit],
+    work: UUID | None = None,
+    after: Annotated[int, Parameter(ge=0)] = 0,
+    inbox: bool = False,
+    item: UUID | None = None,
+    was: str = "",
+    works: Show | None = None,
+) -> ASGIApp:
+    """The stream of one page. What its reader may not see is not found, before anything is sent."""
+    watch: Watch
+    if work is not None:
+        watch = WholeWatch((await visit.desk.work(work)).root, _cursor(visit, after))
+    else:
+        if item is not None:
+            await request_of(visit.desk, item)
+        watch = ListWatch(inbox, item, was, works)
+    stop = anyio.Event()
+    answer = EventSourceResponse(
+        _events(visit, watch, stop),
+        ping=BEAT,
+        ping_message_factory=lambda: ServerSentEvent(event="beat", data=""),
+        send_timeout=10,
+        shutdown_event=stop,
+        shutdown_grace_period=2,
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )
+    return cast(ASGIApp, answer)  # Starlette spells the types of ASGI in another way
+
+
+def _cursor(visit: Visit, after: int) -> int:
+    """Where a reader who comes back left off; else where the page was made."""
+    last = visit.request.headers.get("last-event-id", "")
+    return int(last) if last.isascii() and last.isdigit() and len(last) < 16 else after
+
+
+async def _events(first: Visit, watch: Watch, stop: anyio.Event) -> AsyncIterator[ServerSentEvent]:
+    """Follow before reading, so that nothing falls between; then what was missed, then each change as it comes."""
+    here: Visit | None = first
+    loop = asyncio.get_running_loop()
+    asked = loop.time()
+    async with first.agency.bus.follow(watch.root) as changes, aclosing(_until(changes, stop)) as wakes:
+        async for _ in wakes:
+            if loop.time() - asked > ASK_AGAIN:
+                here, asked = await _still(first), loop.time()
+            if here is None:
+                yield ServerSentEvent(event="signed-out", data="")
+                return
+            try:
+                messages = await watch.news(here)
+            except HandonError:  # it may not be read any more
+                yield ServerSentEvent(event="signed-out", data="")
+                return
+            for message in messages:
+                yield message
+    yield ServerSentEvent(event="bye", data="")
+
+
+async def _until(changes: AsyncIterator[object], stop: anyio.Event) -> AsyncGenerator[None]:
+    """Once at the start, then for every change and now and then, until the server or the agency stops."""
+    stopped: asyncio.Future[object] = asyncio.ensure_future(_end(stop))
+    change: asyncio.Future[object] | None = None
+    try:
+        while not stop.is_set():
+            yield
+            change = change or asyncio.ensure_future(_next(changes))
+            await asyncio.wait([change, stopped], timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+            if change.done():
+                if change.result() is _END:
+                    return
+                change = None
+                await asyncio.wait({stopped}, timeout=REST)
+    finally:
+        for task in (stopped, change):
+            if task is not None and not task.done():
+                task.cancel()
+                with suppress(asyncio.CancelledError):
+                    await task
+
+
+_END = object()
+
+
+async def _end(stop: anyio.Event) -> object:
+    await stop.wait()
+    return _END
+
+
+async def _next(changes: AsyncIterator[object]) -> object:
+    return await anext(changes, _END)
+
+
+async def _still(first: Visit) -> Visit | None:
+    """The visit as it stands now, or None when the session has ended."""
+    token = first.request.auth
+    person = await first.agency.signed_in(token) if token else None
+    return await visit(first.request) if person is not None and person == first.request.user else None

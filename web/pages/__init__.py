@@ -1,0 +1,1 @@
+"""One small file for each page. A page never imports another page."""

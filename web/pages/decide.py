@@ -1,0 +1,165 @@
+"""Deciding: each act is a form of its own, posted from the card and answered with a redirect to its receipt.
+
+A decision names the fingerprint of what was shown. When it comes too late, or what waits has changed, nothing happens
+and the card says who decided, when, or what is different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from litestar import Response, get, post
+from litestar.di import NamedDependency
+from litestar.response import Redirect
+
+from core.errors import AlreadyDecided, BadInput, HandonError, NotAllowed, NotWaiting, Stale
+from core.values import Proposal
+from web.deps import Visit, go
+from web.forms import fields_of
+from web.posted import changed, values_of
+from web.waiting import Request, masked_of, request_of, what_waits
+
+Answer = Response[str] | Redirect
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a decision did nothing, for the head of the card."""
+
+    kind: str  # "decided", "stale", "over", "wrong"
+    text: str
+    error: HandonError | None = None
+
+
+async def _show(visit: Visit, opened: Request, mode: str, status: int = 200, **context: Any) -> Response[str]:
+    context = {"trouble": None} | context
+    waits = await what_waits(visit.desk)
+    return await visit.page(
+        "inbox/index.html",
+        nav="inbox",
+        status=status,
+        waits=waits,
+        item=opened.id,
+        opened=opened,
+        mode=mode,
+        **context,
+    )
+
+
+async def _decide(
+    visit: Visit, item: UUID, act: Callable[[], Awaitable[object]], mode: str = "card", **kept: Any
+) -> Answer:
+    """Do it and go to the receipt; or show the card again with why nothing was done, and what was written."""
+    try:
+        await act()
+    except AlreadyDecided as error:
+        trouble = Trouble("decided", str(error), error)
+    except NotWaiting as error:
+        trouble = Trouble("over", str(error), error)
+    except Stale as error:
+        trouble = Trouble("stale", error.changed, error)
+    except BadInput as error:
+        if "fields" in kept:
+            kept["fields"] = [field.marked(error.fields) for field in kept["fields"]]
+        return await _show(visit, await request_of(visit.desk, item), mode, 422, trouble=_count(error.fields), **kept)
+    except NotAllowed as error:
+        trouble = Trouble("wrong", str(error), error)
+        return await _show(visit, await request_of(visit.desk, item), mode, 403, trouble=trouble, **kept)
+    else:
+        return go(f"/inbox/{item}")
+    return await _show(visit, await request_of(visit.desk, item), "card", 409, trouble=trouble)
+
+
+@post("/inbox/{item:uuid}/approval")
+async def approval(visit: NamedDependency[Visit], item: UUID) -> Answer:
+    """Approve exactly what was shown."""
+    form = await visit.form()
+    return await _decide(visit, item, lambda: visit.desk.approve(item, fingerprint=form.get("fingerprint") or None))
+
+
+@get("/inbox/{item:uuid}/refusal")
+async def reason(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
+    """The card with room for a reason."""
+    opened = await visit.desk.proposal(item)
+    return await _show(visit, opened, "refuse" if opened.may_decide else "card", reason="")
+
+
+@post("/inbox/{item:uuid}/refusal")
+async def refusal(visit: NamedDependency[Visit], item: UUID) -> Answer:
+    """Refuse; the reason is told to the agent with the decision."""
+    form = await visit.form()
+    said = form.get("reason", "").strip()
+    mark = form.get("fingerprint") or None
+    return await _decide(visit, item, lambda: visit.desk.refuse(item, said, fingerprint=mark), "refuse", reason=said)
+
+
+@get("/inbox/{item:uuid}/edit")
+async def editing(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
+    """The card as a form: the arguments, each with a control for its type."""
+    opened = await visit.desk.proposal(item)
+    fields = fields_of(opened.schema, _open_arguments(opened), labels=opened.shown)
+    return await _show(visit, opened, "edit" if opened.may_decide else "card", fields=fields)
+
+
+@post("/inbox/{item:uuid}/edit")
+async def edited(visit: NamedDependency[Visit], item: UUID) -> Answer:
+    """Approve with what the person wrote. What they left alone keeps its value and type to the letter."""
+    opened = await visit.desk.proposal(item)
+    form = await visit.request.form()
+    known = _open_arguments(opened)
+    args, wrong = values_of(opened.schema, form, known)
+    fields = fields_of(opened.schema, known, posted=form, errors=wrong, labels=opened.shown)
+    if wrong:
+        return await _show(visit, opened, "edit", 422, fields=fields, trouble=_count(wrong))
+    given = {**opened.arguments, **args} if changed(args, known) else None
+    mark = str(form.get("fingerprint") or "") or None
+    return await _decide(
+        visit, item, lambda: visit.desk.approve(item, args=given, fingerprint=mark), "edit", fields=fields
+    )
+
+
+@post("/inbox/{item:uuid}/answer")
+async def answer(visit: NamedDependency[Visit], item: UUID) -> Answer:
+    """Answer a question: a choice, or the person's own words where they wrote any."""
+    form = await visit.form()
+    own, choice = form.get("own", "").strip(), form.get("choice", "")
+    said = own if choice in ("", "own") else choice
+    opened = await visit.desk.question(item)
+    if not said:
+        trouble = Trouble("wrong", "Choose one, or write your own words. Nothing was sent.")
+        return await _show(visit, opened, "card", 422, trouble=trouble)
+    return await _decide(visit, item, lambda: visit.desk.answer(item, said))
+
+
+@get("/inbox/{item:uuid}/decline")
+async def cannot_say(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
+    """The question with room for why it cannot be answered."""
+    opened = await visit.desk.question(item)
+    return await _show(visit, opened, "decline" if opened.may_answer else "card", reason="")
+
+
+@post("/inbox/{item:uuid}/decline")
+async def decline(visit: NamedDependency[Visit], item: UUID) -> Answer:
+    """Say that one cannot answer; the agent is told, and goes on."""
+    form = await visit.form()
+    said = form.get("reason", "").strip()
+    return await _decide(visit, item, lambda: visit.desk.decline(item, reason=said), "decline", reason=said)
+
+
+def _open_arguments(proposal: Proposal) -> dict[str, Any]:
+    """The arguments without those that no page may show: they cannot be changed either."""
+    masked = masked_of(proposal)
+    return {name: value for name, value in proposal.arguments.items() if name not in masked}
+
+
+def _count(wrong: dict[str, str]) -> Trouble:
+    if "" in wrong:
+        return Trouble("wrong", f"{wrong['']} Nothing was decided yet.")
+    fields = "1 field needs you." if len(wrong) == 1 else f"{len(wrong)} fields need you."
+    return Trouble("wrong", f"{fields} Nothing was decided yet.")
+
+
+handlers = (approval, reason, refusal, editing, edited, answer, cannot_say, decline)

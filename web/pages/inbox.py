@@ -1,0 +1,52 @@
+"""`/inbox`: what waits for this person, one card opened beside it, and what was answered."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+
+from web.deps import Visit
+from web.waiting import request_of, what_waits
+
+PAGE = 50
+LATELY = 6
+
+
+@get("/inbox")
+async def inbox(visit: NamedDependency[Visit]) -> Response[str]:
+    """The list. Nothing opens by itself."""
+    return await visit.page(
+        "inbox/index.html",
+        nav="inbox",
+        waits=await what_waits(visit.desk),
+        item=None,
+        opened=None,
+        decided=await visit.desk.answered(limit=LATELY),
+    )
+
+
+@get("/inbox/{item:uuid}")
+async def card(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
+    """One card, beside the list: to decide, or as the receipt of what became of it."""
+    return await visit.page(
+        "inbox/index.html",
+        nav="inbox",
+        waits=await what_waits(visit.desk),
+        item=item,
+        opened=await request_of(visit.desk, item),
+        mode="card",
+        trouble=None,
+    )
+
+
+@get("/inbox/answered")
+async def answered(visit: NamedDependency[Visit], before: datetime | None = None) -> Response[str]:
+    """What was decided, newest first, a page at a time."""
+    found = await visit.desk.answered(limit=PAGE + 1, before=before)
+    return await visit.page("inbox/answered.html", nav="inbox", decided=found[:PAGE], more=len(found) > PAGE)
+
+
+handlers = (inbox, card, answered)

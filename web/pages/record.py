@@ -1,0 +1,34 @@
+"""`/work/{id}/record`: every line of a whole, and what was proven about it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import Parameter
+
+from web.deps import Visit
+
+PAGE = 500
+
+
+@get("/work/{root:uuid}/record")
+async def record(
+    visit: NamedDependency[Visit], root: UUID, after: Annotated[int, Parameter(ge=0)] = 0
+) -> Response[str]:
+    """The lines in their order, a page at a time. The sentence says what was proven and what was not."""
+    work = await visit.desk.work(root)
+    return await visit.page(
+        "work/record.html",
+        nav="work",
+        work=work,
+        after=after,
+        lines=await visit.desk.lines(work.root, after=after, limit=PAGE),
+        verdict=await visit.desk.verify_trace(work.root),
+        page=PAGE,
+    )
+
+
+handlers = (record,)

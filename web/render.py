@@ -1,0 +1,105 @@
+"""The one Jinja environment: pages, fragments and messages of the live stream are made here, from the same templates.
+
+A name that a template uses and nobody gave is an error, and everything is escaped: what an agent or a person wrote
+never becomes markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+from litestar.connection import ASGIConnection
+from litestar.template.base import csrf_token
+from markupsafe import Markup
+
+from core.agency import Agency
+from web import words
+from web.assets import Assets
+from web.waiting import changes_of
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+Connection = ASGIConnection[Any, Any, Any, Any]
+
+
+class Renderer:
+    """Makes HTML for one agency: its name, currency and clock are known to every template."""
+
+    def __init__(self, agency: Agency, assets: Assets) -> None:
+        self.agency = agency
+        self.env = Environment(
+            loader=FileSystemLoader(TEMPLATES),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=False,
+        )
+        self.env.globals.update(
+            app_name=agency.name,
+            currency=words.SYMBOLS.get(agency.currency, agency.currency),
+            static=assets.url,
+            look_of_node=words.look_of_node,
+            look_of_work=words.look_of_work,
+            look_of_request=words.look_of_request,
+            fold=fold,
+            changes_of=changes_of,
+        )
+        self.env.filters.update(
+            money=lambda micros: words.money(micros, agency.currency),
+            amount=words.amount,
+            count=words.count,
+            duration=words.duration,
+            when=when,
+            ago=ago,
+            age=age,
+            since=since,
+            short_id=lambda value: str(value)[-8:],
+            fingerprint=lambda value: f"{value[:4]} {value[4:8]}",
+        )
+
+    def html(self, template: str, connection: Connection | None, **context: Any) -> str:
+        """One template as text. Forms in it carry the token of this connection's reader."""
+        token = csrf_token({"request": connection}) if connection is not None else ""
+        now: datetime = self.agency.clock.now()
+        return self.env.get_template(template).render(csrf=token, now=now, **context)
+
+
+def fold(closed: Collection[UUID], piece: UUID) -> str:
+    """The query that opens a closed row of a tree, or closes an open one, and leaves the others as they are."""
+    after = [other for other in closed if other != piece] + ([] if piece in closed else [piece])
+    return "?" + "&".join(f"closed={other}" for other in after) if after else "?"
+
+
+def _time(moment: datetime, kind: str, text: str) -> Markup:
+    exact = moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Markup('<time datetime="{}" title="{}" data-t="{}">{}</time>').format(exact, words.utc(moment), kind, text)
+
+
+@pass_context
+def when(context: Context, moment: datetime, kind: str = "minute") -> Markup:
+    """A point in time: "minute" or "second". The page's script writes it in the reader's zone."""
+    return _time(moment, kind, words.clock(moment, context["now"], seconds=kind == "second"))
+
+
+@pass_context
+def ago(context: Context, moment: datetime) -> Markup:
+    """How long ago, for a glance. The script keeps it up to date."""
+    return _time(moment, "ago", words.ago(context["now"] - moment))
+
+
+@pass_context
+def age(context: Context, moment: datetime) -> Markup:
+    """The same in one short unit, for a narrow column."""
+    return _time(moment, "age", words.age(context["now"] - moment))
+
+
+@pass_context
+def since(context: Context, moment: datetime) -> Markup:
+    """How long something has gone on. The script keeps it up to date."""
+    return _time(moment, "since", words.duration(context["now"] - moment))

@@ -1,0 +1,182 @@
+"""Figures and states as a person reads them: money, times, durations, and the look of a status.
+
+Pure functions. Money is exact to the micro and never "0" for something. Times are written in UTC; the page's script
+puts them into the reader's own zone, and without script they say "UTC".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from core.values import HelpStatus, Proposal, ProposalStatus, Question, Status, Work, WorkNode
+
+SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "CHF": "CHF\u00a0"}
+THIN = "\u202f"
+
+
+def amount(micros: int) -> str:
+    """The figure alone: two decimals where they are exact, up to six where they are not."""
+    whole, rest = divmod(abs(micros), 1_000_000)
+    decimals = f"{rest:06d}".rstrip("0").ljust(2, "0")
+    return f"{'−' if micros < 0 else ''}{whole:,}".replace(",", THIN) + f".{decimals}"
+
+
+def money(micros: int, currency: str) -> str:
+    """`€0.0014`: exact, with its currency."""
+    return SYMBOLS.get(currency, f"{currency}\u00a0") + amount(micros)
+
+
+def count(number: int) -> str:
+    return f"{number:,}".replace(",", THIN)
+
+
+def duration(span: timedelta) -> str:
+    """Two units at most: "4 m 12 s", "6 h 37 m", "3 d 4 h"."""
+    seconds = max(0, int(span.total_seconds()))
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    days, hour = divmod(hours, 24)
+    if days:
+        return f"{days} d {hour} h"
+    if hours:
+        return f"{hours} h {minute:02d} m"
+    if minutes >= 10:
+        return f"{minutes} m"
+    if minutes:
+        return f"{minutes} m {second:02d} s"
+    return f"{second} s"
+
+
+def ago(span: timedelta) -> str:
+    """One unit, for a glance: "just now", "6 min", "3 h", "12 d"."""
+    minutes = max(0, int(span.total_seconds())) // 60
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h"
+    return f"{minutes // (24 * 60)} d"
+
+
+def age(span: timedelta) -> str:
+    """One unit, as short as it goes, for a narrow column: "40 s", "12 m", "3 h", "12 d"."""
+    seconds = max(0, int(span.total_seconds()))
+    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
+        if seconds >= size:
+            return f"{seconds // size} {unit}"
+    return f"{seconds} s"
+
+
+def utc(moment: datetime) -> str:
+    """The exact time, for a title: "30 Nov 2026, 15:41:02 UTC"."""
+    moment = moment.astimezone(UTC)
+    return f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
+
+
+def clock(moment: datetime, now: datetime, seconds: bool = False) -> str:
+    """What stands there until the script has put it into the reader's zone; with the day where it is not today."""
+    moment = moment.astimezone(UTC)
+    told = f"{moment:%H:%M:%S}" if seconds else f"{moment:%H:%M}"
+    if moment.date() == now.astimezone(UTC).date():
+        return f"{told} UTC"
+    return f"{moment.day} {moment:%b} {told} UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a state stands on a page: a role for its hue, a shape, and the word, which says it all."""
+
+    tone: str
+    icon: str
+    word: str
+
+
+_FINAL = {
+    Status.DONE: Look("good", "done", "Done"),
+    Status.FAILED: Look("bad", "failed", "Failed"),
+    Status.STOPPED: Look("neutral", "stopped", "Stopped"),
+    Status.CANCELLED: Look("neutral", "off", "Called off"),
+}
+_BELOW = ", which waits for "
+_FROM = " from "
+
+
+def waits_for(waiting_on: str) -> str:
+    """Whom a receipt waits for, in a few words: "Collator, which waits for a decision from Mia" is "Collator"."""
+    parts = [part for part in waiting_on.split("; ") if part]
+    if len(parts) > 1:
+        return f"{len(parts)} others"
+    if not parts:
+        return "somebody"
+    if _BELOW in parts[0]:
+        return parts[0].partition(_BELOW)[0]
+    return parts[0].rpartition(_FROM)[2]
+
+
+def waits_for_agents(waiting_on: str) -> bool:
+    return _BELOW in waiting_on
+
+
+def look_of_node(node: WorkNode, legs: tuple[str, ...] = ()) -> Look:
+    """The look of one piece. `legs` are the agents it handed on to whose pieces still go on."""
+    if node.abandoned:
+        return Look("bad", "abandoned", "Abandoned")
+    if node.status.final:
+        return _FINAL[node.status]
+    if node.stopping:
+        return Look("progress", "stopping", "Stopping")
+    if node.waits_for_you:
+        return Look("attention", "you", "Waits for you")
+    if node.status is Status.WAITING:
+        agents = waits_for_agents(node.waiting_on)
+        return Look(
+            "neutral" if agents else "attention",
+            "agent" if agents else "you",
+            f"Waits for {waits_for(node.waiting_on)}",
+        )
+    if legs:
+        return Look("neutral", "agent", f"Waits for {legs[0] if len(legs) == 1 else f'{len(legs)} agents'}")
+    return Look("progress", "working", "Working")
+
+
+def look_of_work(work: Work) -> Look:
+    """The look of a whole: what needs its reader comes before what it does."""
+    if work.status.final:
+        return _FINAL[work.status]
+    if work.for_you:
+        return Look("attention", "you", f"{work.for_you} {'waits' if work.for_you == 1 else 'wait'} for you")
+    if work.stopping:
+        return Look("progress", "stopping", "Stopping")
+    if work.status is Status.WAITING:
+        return Look("attention", "you", f"Waits for {work.waiting_on.rpartition(_FROM)[2] or 'somebody'}")
+    return Look("progress", "working", "Working")
+
+
+_BECAME = {
+    ProposalStatus.WAITING: Look("attention", "you", "waits"),
+    ProposalStatus.DONE: Look("good", "done", "approved"),
+    ProposalStatus.FAILED: Look("bad", "failed", "approved, and it failed"),
+    ProposalStatus.REFUSED: Look("neutral", "off", "refused"),
+    ProposalStatus.WITHDRAWN: Look("neutral", "off", "Withdrawn"),
+    ProposalStatus.EXPIRED: Look("attention", "clock", "Expired, unanswered"),
+}
+
+
+def look_of_request(request: Proposal | Question) -> Look:
+    """The look of what became of a proposal or question, without its subject: "approved, with changes"."""
+    if isinstance(request, Proposal):
+        if request.status is ProposalStatus.WAITING and request.decided_at is not None:
+            return Look("progress", "working", "approved, and it is under way")
+        look = _BECAME[request.status]
+        if request.status is ProposalStatus.DONE and request.edited is not None:
+            return Look(look.tone, look.icon, "approved, with changes")
+        return look
+    if request.status is HelpStatus.WAITING:
+        return Look("attention", "you", "waits")
+    if request.status is not HelpStatus.ANSWERED:
+        return Look("neutral", "off", "No longer needed")
+    if request.declined:
+        return Look("neutral", "off", "could not say")
+    return Look("good", "done", "answered")
