@@ -19,7 +19,9 @@ from core.store import Tx
 from core.tables import piece, whole
 from core.values import Status
 
-_under_way = exists().where(piece.c.root == whole.c.id, piece.c.status == "Working", piece.c.run.in_(["held", "parked"]))
+_under_way = exists().where(
+    piece.c.root == whole.c.id, piece.c.status == "Working", piece.c.run.in_(["held", "parked"])
+)
 _queued = exists().where(piece.c.root == whole.c.id, piece.c.run == "due")
 _QUIET = Statement(
     select(whole.c.id)
@@ -28,12 +30,21 @@ _QUIET = Statement(
 )
 _QUIET_ONE = Statement(
     select(whole.c.id).where(
-        whole.c.id == bindparam("root"), whole.c.ended_at.is_(None), whole.c.last_line_at <= bindparam("before"), _under_way, ~_queued
+        whole.c.id == bindparam("root"),
+        whole.c.ended_at.is_(None),
+        whole.c.last_line_at <= bindparam("before"),
+        _under_way,
+        ~_queued,
     )
 )
 _LEFT = Statement(
     select(piece)
-    .where(piece.c.root == bindparam("root"), piece.c.status == "Working", piece.c.run.in_(["held", "parked"]), ~piece.c.let_go)
+    .where(
+        piece.c.root == bindparam("root"),
+        piece.c.status == "Working",
+        piece.c.run.in_(["held", "parked"]),
+        ~piece.c.let_go,
+    )
     .order_by(piece.c.depth, piece.c.id)
 )
 _DUE = Statement(select(piece.c.id).where(piece.c.run == "due").order_by(piece.c.opened_at, piece.c.id).limit(1000))

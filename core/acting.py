@@ -35,7 +35,14 @@ class Ran:
 
 
 def context(
-    house: House, tx: Tx, agent: Principal, person: Principal | None, piece: str, call_key: str, *, query_only: bool = False
+    house: House,
+    tx: Tx,
+    agent: Principal,
+    person: Principal | None,
+    piece: str,
+    call_key: str,
+    *,
+    query_only: bool = False,
 ) -> Context:
     """A context over this transaction, whose session is guarded by both principals."""
     session = guarded(tx.new_session(GuardedSession), agent, person)

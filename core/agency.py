@@ -122,6 +122,11 @@ class Agency:
     def currency(self) -> str:
         return self.settings.currency
 
+    @property
+    def agents(self) -> dict[str, Agent]:
+        """The app's agents by name."""
+        return dict(self._house.agents)
+
     # Opening and leaving
 
     async def __aenter__(self) -> Agency:
@@ -323,5 +328,3 @@ class Agency:
 
 def _id(person: Person | UUID) -> str:
     return person.id.hex if isinstance(person, Person) else person.hex
-
-

@@ -13,11 +13,11 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 
 from core import acting, gate, ids, people, work
+from core.clock import from_micros
 from core.declare.actions import Action
 from core.declare.agents import Agent
 from core.declare.schemas import canonical
 from core.errors import AlreadyDecided, BadInput, HandonError, NotAllowed, NotFound, NotWaiting, Stale
-from core.clock import from_micros
 from core.house import House
 from core.record import Tree
 from core.sql import Statement, insert_into
@@ -163,7 +163,11 @@ def _as_shown(
                 elif parameter.row is not None and value is not None:
                     text = value.label
                 else:
-                    text = plain[parameter.name] if isinstance(plain[parameter.name], str) else canonical(plain[parameter.name])
+                    text = (
+                        plain[parameter.name]
+                        if isinstance(plain[parameter.name], str)
+                        else canonical(plain[parameter.name])
+                    )
                 shown.append([label_of(parameter.name), text])
         finally:
             ctx.session.expunge_all()
@@ -217,7 +221,11 @@ def approve(
     action = find_action(house, agents[-1], row, found.action)
     ruling = gate.strictest(agents, action) if action is not None else None
     if action is None or ruling is None or ruling.gate is Gate.NEVER:
-        why = ruling.why_never(action) if action and ruling else f"{found.action} is no longer a tool of {agents[-1].shown_as}."
+        why = (
+            ruling.why_never(action)
+            if action and ruling
+            else f"{found.action} is no longer a tool of {agents[-1].shown_as}."
+        )
         _refused(house, tx, tree, row, found, None, f"Refused by rule. {why}")
         return
     plain = json.loads(found.arguments)
@@ -251,7 +259,13 @@ def approve(
         },
     )
     house.event(tx, "decided", proposal=id, whole=tree.root, decision="approved")
-    kept = {"which": id, "who": person, "at": tx.now, "said_with_it": note, "changed": canonical(changed) if changed else None}
+    kept = {
+        "which": id,
+        "who": person,
+        "at": tx.now,
+        "said_with_it": note,
+        "changed": canonical(changed) if changed else None,
+    }
     if action.awaited:
         # It runs in the piece's own run, between a begun and an ended line; until then it is decided and not done.
         tx.run(_DECIDE, new_status="Waiting", came_of_it="", **kept)
@@ -294,7 +308,7 @@ def tool_ran(
         tx.now,
         row.id,
         TraceKind.TOOL_RAN,
-        f"{agent.shown_as} used {action.label[:1].lower()}{action.label[1:]}{'' if ran.ok else ', which did not work'}.",
+        f"{agent.shown_as} used “{action.label}”{'' if ran.ok else ', which did not work'}.",
         {"tool": action.name, "arguments": dict(plain), "answer": ran.text, "ok": ran.ok},
     )
 
@@ -338,7 +352,9 @@ def ask(
     """Put a question to the person; answers its id. Writes one line and a help row (rules P8, C7)."""
     asked_of = whom(tx, tree, row)
     if asked_of is None:
-        raise HandonError("There is nobody to ask: this work is for nobody, and nobody answers for the agent at its top.")
+        raise HandonError(
+            "There is nobody to ask: this work is for nobody, and nobody answers for the agent at its top."
+        )
     id = ids.new_id()
     kept = {
         "id": id,
@@ -404,8 +420,18 @@ def answer(house: House, tx: Tx, id: str, person: str, text: str, *, declines: b
         who=person,
         at=tx.now,
     )
-    summary = f"{name} declined to answer {house.label(row.agent)}." if declines else f"{name} answered {house.label(row.agent)}."
-    tree.append(tx.now, row.id, TraceKind.ANSWERED, summary, {"question": id, "by": person, "answer": text, "declined": declines})
+    summary = (
+        f"{name} declined to answer {house.label(row.agent)}."
+        if declines
+        else f"{name} answered {house.label(row.agent)}."
+    )
+    tree.append(
+        tx.now,
+        row.id,
+        TraceKind.ANSWERED,
+        summary,
+        {"question": id, "by": person, "answer": text, "declined": declines},
+    )
     if declines:
         told = f"{name} declined to answer." + (f" The reason: {text}" if text else "")
     else:

@@ -41,14 +41,18 @@ class Consult:
     why: HelpReason
 
 
-def begin(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, question: str, context: str, why: HelpReason) -> Consult | str:
+def begin(
+    house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, question: str, context: str, why: HelpReason
+) -> Consult | str:
     """Hold the money for a consult (rule C6), or answer what the working model is told instead: the app says no for
     this person, or it does not fit. Such a refusal is a help row and a line too."""
     assert agent.consults is not None
     model = house.models[agent.consults]
     person = people.principal(tx, tree.person)
     if person is not None and not house.policies.agents_may_consult(person):
-        return _refused(house, tx, tree, row, agent, model, question, context, why, "consulting is not allowed for this work")
+        return _refused(
+            house, tx, tree, row, agent, model, question, context, why, "consulting is not allowed for this work"
+        )
     messages = (Message("system", _SYSTEM), Message("user", f"{question}\n\n{context}".strip()))
     tokens = sum(money.tokens_of(len(message.text.encode())) for message in messages)
     assert model.price is not None
@@ -141,7 +145,18 @@ def took(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: Mod
     money.settle(tx, tree, row.branch.split("/"), asked.reserved, cost)
     money.meter(tx, tree, row.id, row.model_calls + 1, asked.model.name, "consult", tokens, cost, estimated)
     _keep(
-        house, tx, tree, row, asked.model, asked.question, asked.context, asked.why, HelpStatus.ANSWERED, answer.text, cost, "answered"
+        house,
+        tx,
+        tree,
+        row,
+        asked.model,
+        asked.question,
+        asked.context,
+        asked.why,
+        HelpStatus.ANSWERED,
+        answer.text,
+        cost,
+        "answered",
     )
     return answer.text
 
@@ -154,7 +169,18 @@ def failed(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, *, left: 
     if left:
         money.meter(tx, tree, row.id, row.model_calls + 1, asked.model.name, "consult", (0, 0, 0), micros, True)
     _keep(
-        house, tx, tree, row, asked.model, asked.question, asked.context, asked.why, HelpStatus.UNAVAILABLE, "", micros, "it could not be reached"
+        house,
+        tx,
+        tree,
+        row,
+        asked.model,
+        asked.question,
+        asked.context,
+        asked.why,
+        HelpStatus.UNAVAILABLE,
+        "",
+        micros,
+        "it could not be reached",
     )
     return f"{asked.model.name} could not be reached. Go on without."
 

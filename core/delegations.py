@@ -1,4 +1,4 @@
-"""What agents may hand on, as declared: for pickers, for the map, and to check a declaration before any work (D7, D8)."""
+"""What agents may hand on, as declared: for pickers, for the map, and for checking it before any work (D7, D8)."""
 
 from __future__ import annotations
 
@@ -61,25 +61,35 @@ def depth_of(agents: Mapping[str, Agent], agent: Agent) -> int:
     return under(agent, agent.delegates.max_depth if agent.delegates else 0)
 
 
-def check(agents: Sequence[Agent], models: Sequence[LlmModel], default_model: str) -> tuple[dict[str, Agent], dict[str, LlmModel]]:
+def check(
+    agents: Sequence[Agent], models: Sequence[LlmModel], default_model: str
+) -> tuple[dict[str, Agent], dict[str, LlmModel]]:
     """Agents and models by name, or BadDeclaration naming the class and the entry that does not hold (D8, M9)."""
     by_model: dict[str, LlmModel] = {}
     for model in models:
         if model.name in by_model:
             raise BadDeclaration(f"There are two models named {model.name}.")
         if model.price is None:
-            raise BadDeclaration(f"The model {model.name} has no price: give it one, Price(input=..., output=...) a million tokens.")
+            raise BadDeclaration(
+                f"The model {model.name} has no price: give it one, Price(input=..., output=...) a million tokens."
+            )
         if model.client is None:
             raise BadDeclaration(f"The model {model.name} has no client to ask it through.")
         if model.max_output_tokens <= 0:
-            raise BadDeclaration(f"The model {model.name} may not answer anything: max_output_tokens is {model.max_output_tokens}.")
+            raise BadDeclaration(
+                f"The model {model.name} may not answer anything: max_output_tokens is {model.max_output_tokens}."
+            )
         by_model[model.name] = model
     if default_model not in by_model:
-        raise BadDeclaration(f"The default model {default_model!r} is none of the agency's: {', '.join(by_model) or 'it has none'}.")
+        raise BadDeclaration(
+            f"The default model {default_model!r} is none of the agency's: {', '.join(by_model) or 'it has none'}."
+        )
     by_name: dict[str, Agent] = {}
     for agent in agents:
         if not isinstance(agent, Agent):
-            raise BadDeclaration(f"{agent!r} is no agent: give the agency instances, Planner(), of classes that inherit Agent.")
+            raise BadDeclaration(
+                f"{agent!r} is no agent: give the agency instances, Planner(), of classes that inherit Agent."
+            )
         if agent.name in by_name:
             raise BadDeclaration(f"There are two agents named {agent.name}.")
         if "/" in agent.name or len(agent.name) > 200:
@@ -94,7 +104,9 @@ def _check_agent(agent: Agent, agents: Mapping[str, Agent], models: Mapping[str,
     name = agent.name
     for what, model in (("consults", agent.consults), ("uses", agent.model)):
         if model is not None and model not in models:
-            raise BadDeclaration(f"{name} {what} the model {model!r}, which is none of the agency's: {', '.join(models)}.")
+            raise BadDeclaration(
+                f"{name} {what} the model {model!r}, which is none of the agency's: {', '.join(models)}."
+            )
     _amount(f"{name}: limits.per_task", agent.limits.per_task)
     _amount(f"{name}: limits.per_day", agent.limits.per_day)
     if agent.stuck_after < 1:
@@ -148,7 +160,9 @@ def _check_skill(agent: str, skill: Skill[object, object]) -> None:
     except HandonError as error:
         raise BadDeclaration(f"{where}: {error}") from None
     except Exception as error:
-        raise BadDeclaration(f"{where}: what it takes or hands back cannot be described in JSON Schema: {error}") from None
+        raise BadDeclaration(
+            f"{where}: what it takes or hands back cannot be described in JSON Schema: {error}"
+        ) from None
 
 
 def _amount(where: str, amount: object) -> None:

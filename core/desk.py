@@ -133,7 +133,9 @@ class Desk:
         kind = skill.takes_row
         rows: list[tuple[UUID, str]] = []
         if kind is not None:
-            ctx = acting.context(house, tx, agent.account, people.principal(tx, reader.id), "0" * 32, "", query_only=True)
+            ctx = acting.context(
+                house, tx, agent.account, people.principal(tx, reader.id), "0" * 32, "", query_only=True
+            )
             rows = [(row.id, row.label) for row in ctx.session.scalars(select(kind).limit(ROWS_OFFERED))]
             rows.sort(key=lambda choice: choice[1])
         delegation = agent.delegates or handing_on.NO_DELEGATION
@@ -256,7 +258,7 @@ class Desk:
     # Requests
 
     async def waiting_count(self) -> int:
-        """How many requests wait for this person: as many as `proposals` and `questions` list, by the same condition."""
+        """How many requests wait for this person: what `proposals` and `questions` list, by the same condition."""
         return await self._read(lambda tx, reader: len(reading.for_you(tx, reader)))
 
     async def proposals(self) -> list[Proposal]:
@@ -354,7 +356,9 @@ class Desk:
             name = people.row(tx, reader.id).name if reader.id else "the app"
             why = f"{name} stopped it{f': {reason.strip()}' if reason.strip() else '.'}"
             label = self._house.label(row.agent)
-            tree.append(tx.now, key, TraceKind.STOP_ASKED, f"{label} was asked to stop: {why}", {"by": reader.id, "why": reason})
+            tree.append(
+                tx.now, key, TraceKind.STOP_ASKED, f"{label} was asked to stop: {why}", {"by": reader.id, "why": reason}
+            )
             work.call_off(self._house, tx, tree, row, Status.CANCELLED, why, at_once=at_once)
 
         await self._write(stop)
@@ -364,7 +368,7 @@ class Desk:
     async def works(
         self, show: Show = "going", limit: int = 50, before: tuple[datetime, UUID] | None = None
     ) -> list[Work]:
-        """Wholes this person may see, the newest first; `before` (opened_at, root) of the last one goes on from there."""
+        """Wholes this person may see, the newest first; `before`: (opened_at, root) of the last one shown."""
         place = (to_micros(before[0]), before[1].hex) if before else None
         return await self._read(lambda tx, reader: reading.works(self._house, tx, reader, show, limit, place))
 
@@ -450,7 +454,9 @@ class Hand:
         if own is None:
             raise NotFound(f"{self.agent.shown_as} has no skill {skill.name}.")
         whom = for_.id if isinstance(for_, Person) else for_
-        return await self._desk._open(self.agent, own, skill.input_json(input), about=about, limit=limit, for_=whom, on=on)
+        return await self._desk._open(
+            self.agent, own, skill.input_json(input), about=about, limit=limit, for_=whom, on=on
+        )
 
     async def do(
         self,

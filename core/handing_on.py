@@ -84,7 +84,13 @@ def open_top(
         id,
         TraceKind.OPENED,
         f"{agent.shown_as} was given {skill.shown_as}: {about}",
-        {"input": input_json, "limit": least, "person": person, "given_by": given_by, "skill_version": _version(house, tx, skill)},
+        {
+            "input": input_json,
+            "limit": least,
+            "person": person,
+            "given_by": given_by,
+            "skill_version": _version(house, tx, skill),
+        },
     )
     return id
 
@@ -144,11 +150,15 @@ def find_skill(agent: Agent, name: str, helper: bool, house: House) -> Skill[Any
     """The skill of a piece as the app declares it now; of a helper, from whoever may hand it to itself."""
     skill = agent.skill(name)
     if skill is None and helper and agent.delegates is not None:
-        skill = next((entry.skill for entry in agent.delegates.to if entry.agent is None and entry.skill.name == name), None)
+        skill = next(
+            (entry.skill for entry in agent.delegates.to if entry.agent is None and entry.skill.name == name), None
+        )
     return skill
 
 
-def hand_on(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str, arguments_text: str, handed: int) -> str:
+def hand_on(
+    house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str, arguments_text: str, handed: int
+) -> str:
     """Open a piece under `row` for the tool `name`; answers its id. `handed` is how many it has handed on before.
 
     Writes the line that it was handed on. Raises HandonError, with what the model is to be told, where nothing is
@@ -161,7 +171,10 @@ def hand_on(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str,
         may = ", ".join(entry.tool_name for entry in offered(house, row, agent)) or "nothing"
         raise NotFound(f"{agent.shown_as} may not hand that on: {name}. It may hand on: {may}.")
     if handed >= delegation.max_pieces:
-        raise HandonError(f"Nothing more is handed on: {agent.shown_as} has handed on {delegation.max_pieces} pieces of this work, which is all it may.")
+        raise HandonError(
+            f"Nothing more is handed on: {agent.shown_as} has handed on {delegation.max_pieces} pieces of this work, "
+            "which is all it may."
+        )
     specialist = agent if entry.agent is None else house.agents.get(entry.agent.__name__)
     if specialist is None:
         raise NotFound(f"{name} is no longer there.")
@@ -170,7 +183,9 @@ def hand_on(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str,
         raise HandonError(f"{specialist.shown_as} is paused and takes no work now.")
     input_json = canonical(read_object(arguments_text))
     with tx.savepoint():
-        ctx = acting.context(house, tx, specialist.account, people.principal(tx, tree.person), row.id, "", query_only=True)
+        ctx = acting.context(
+            house, tx, specialist.account, people.principal(tx, tree.person), row.id, "", query_only=True
+        )
         try:
             skill.handed(input_json, ctx)
         finally:
@@ -180,6 +195,7 @@ def hand_on(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str,
         raise HandonError("Nothing was handed on: no money is left for it.")
     limit = min([left, *_micros(entry.budget, skill.budget, specialist.limits.per_task)])
     id = ids.new_id()
+    to = "a helper" if entry.agent is None else specialist.shown_as
     _insert(
         house,
         tx,
@@ -197,7 +213,7 @@ def hand_on(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str,
         tx.now,
         row.id,
         TraceKind.HANDED_ON,
-        f"{agent.shown_as} handed {skill.shown_as} on to {'a helper' if entry.agent is None else specialist.shown_as}, with up to {house.amount(limit)}.",
+        f"{agent.shown_as} handed {skill.shown_as} on to {to}, with up to {house.amount(limit)}.",
         {"to": id, "agent": specialist.name, "skill": skill.name, "input": input_json, "limit": limit},
     )
     return id

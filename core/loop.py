@@ -15,7 +15,7 @@ import structlog
 
 from core import acting, asking, consulting, people, turn, work
 from core.declare.actions import Action, Context
-from core.declare.schemas import read_object
+from core.declare.schemas import read_object, text_of
 from core.errors import Abort, HandonError, Superseded, Unreachable
 from core.house import House
 from core.models.messages import ModelAnswer, ModelRequest
@@ -53,7 +53,9 @@ class Loop:
                     following = await self._store.write(partial(self._try_again, held=held))
                     continue
                 pause = ROOM_PAUSE
-                following = await (self._ask(held, following) if isinstance(following, Ask) else self._await(held, following))
+                following = await (
+                    self._ask(held, following) if isinstance(following, Ask) else self._await(held, following)
+                )
         except Superseded:
             log.info("superseded", piece=piece)
         except asyncio.CancelledError:
@@ -138,14 +140,16 @@ class Loop:
         action, values, plain, context = ready
         try:
             answer = await (action(context, **values) if action.takes_context else action(**values))
-            ran = acting.Ran(True, acting.text_of(answer))
+            ran = acting.Ran(True, text_of(answer))
         except (Abort, asyncio.CancelledError):
             raise
         except Exception as error:
             ran = acting.Ran(False, acting.told(action, error))
         await self._store.write(lambda tx: turn.call_ended(self._house, tx, held, call, action, plain, ran))
 
-    def _ready(self, tx: Tx, held: Held, call: OutsideCall) -> tuple[Action, dict[str, Any], dict[str, Any], Context] | None:
+    def _ready(
+        self, tx: Tx, held: Held, call: OutsideCall
+    ) -> tuple[Action, dict[str, Any], dict[str, Any], Context] | None:
         """What to await, its begun line written if it is a change; or None: it is answered already, being forbidden."""
         house = self._house
         row = work.mine(tx, held.piece, held.fence)
@@ -210,4 +214,3 @@ class Loop:
             turn.answer_call(tx, held, call, prefix + told, answer is not None and why is not HelpReason.STUCK)
 
         await self._store.write(took)
-

@@ -61,8 +61,10 @@ _move_branch: dict[int, Statement] = {}
 def _of_branch(depth: int) -> tuple[Statement, Statement]:
     """Statements over as many rows as a branch has; made once for each length."""
     if depth not in _select_branch:
-        ids = [bindparam(f"id{n}") for n in range(depth)]
-        _select_branch[depth] = Statement(select(*_BRANCH_COLUMNS).where(piece.c.id.in_(ids)).order_by(piece.c.depth.desc()))
+        ids: list[Any] = [bindparam(f"id{n}") for n in range(depth)]
+        _select_branch[depth] = Statement(
+            select(*_BRANCH_COLUMNS).where(piece.c.id.in_(ids)).order_by(piece.c.depth.desc())
+        )
         _move_branch[depth] = Statement(
             update(piece)
             .where(piece.c.id.in_(ids))
@@ -113,7 +115,13 @@ class NoRoom:
 
     def sentence(self, currency: str, own: bool) -> str:
         """Rule M11: which limit, what the call could have cost, what was left."""
-        whose = "its own limit" if own else f"the limit of {self.agent} above it" if self.agent else f"the limit of {self.whose}"
+        whose = (
+            "its own limit"
+            if own
+            else f"the limit of {self.agent} above it"
+            if self.agent
+            else f"the limit of {self.whose}"
+        )
         return (
             f"Its money ran out: a call could have cost {exact(self.need, currency)}, and {whose} of "
             f"{exact(self.limit, currency)} had {exact(max(self.left, 0), currency)} left."
@@ -162,7 +170,7 @@ def left_above(tx: Tx, branch: Sequence[str]) -> int:
     """What the branch leaves to a piece opened under its last one at this moment (rule M1)."""
     find, _ = _of_branch(len(branch))
     rows = tx.all(find, **{f"id{n}": id for n, id in enumerate(branch)})
-    return min(row.limit_micros - row.tree_micros - row.reserved_micros for row in rows)
+    return int(min(row.limit_micros - row.tree_micros - row.reserved_micros for row in rows))
 
 
 def meter(

@@ -6,9 +6,8 @@ Read from the declarations as they stand, every turn; only each tool's schema is
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from core import gate
@@ -53,54 +52,57 @@ _CONSULT = ToolOffer(
 @dataclass(frozen=True, slots=True)
 class Offer:
     system: str
-    tools: tuple[ToolOffer, ...]
+    tools: list[ToolOffer]
     tokens: int  # what both are reckoned at
 
     def names(self) -> str:
         return ", ".join(tool.name for tool in self.tools)
 
 
-@lru_cache(maxsize=4096)
-def _of_action(action: Action) -> ToolOffer:
-    return ToolOffer(action.name, action.description, action.schema)
+_kept: dict[tuple[Any, ...], tuple[ToolOffer, int]] = {}
 
 
-@lru_cache(maxsize=4096)
-def _of_specialist(name: str, skill: type[Skill[Any, Any]], description: str) -> ToolOffer:
-    return ToolOffer(name, description, skill().handed_schema())
+def _keep(key: tuple[Any, ...], make: Callable[[], ToolOffer]) -> tuple[ToolOffer, int]:
+    """A tool and what it is reckoned at, made once for each key."""
+    kept = _kept.get(key)
+    if kept is None:
+        tool = make()
+        size = len(json.dumps(tool.schema)) + len(tool.name) + len(tool.description.encode())
+        kept = _kept[key] = tool, tokens_of(size)
+    return kept
 
 
-@lru_cache(maxsize=1024)
-def _of_hand_back(skill: type[Skill[Any, Any]]) -> ToolOffer:
-    return ToolOffer(HAND_BACK, "Hand back the result: the last thing you do, alone in its turn.", skill().hands_back.schema)
+def _of_action(action: Action) -> tuple[ToolOffer, int]:
+    return _keep((action,), lambda: ToolOffer(action.name, action.description, action.schema))
 
 
-_schema_sizes: dict[int, tuple[dict[str, Any], int]] = {}
+def _of_hand_back(skill: Skill[Any, Any]) -> tuple[ToolOffer, int]:
+    words = "Hand back the result: the last thing you do, alone in its turn."
+    return _keep((HAND_BACK, type(skill)), lambda: ToolOffer(HAND_BACK, words, skill.hands_back.schema))
 
 
-def _tokens(tool: ToolOffer) -> int:
-    kept = _schema_sizes.get(id(tool.schema))
-    if kept is None or kept[0] is not tool.schema:
-        kept = (tool.schema, tokens_of(len(json.dumps(tool.schema)) + len(tool.name) + len(tool.description)))
-        _schema_sizes[id(tool.schema)] = kept
-    return kept[1]
-
-
-def _described(house: House, entry: Specialist) -> ToolOffer:
+def _of_specialist(house: House, entry: Specialist) -> tuple[ToolOffer, int]:
     to = "a helper of your own" if entry.agent is None else house.label(entry.agent.__name__)
-    return _of_specialist(entry.tool_name, type(entry.skill), f"Hand on to {to}: {entry.skill.description or entry.skill.shown_as}")
+    words = f"Hand on to {to}: {entry.skill.description or entry.skill.shown_as}"
+    key = (entry.tool_name, type(entry.skill), words)
+    return _keep(key, lambda: ToolOffer(entry.tool_name, words, entry.skill.handed_schema()))
+
+
+_ASKING = _keep((ASK_PERSON,), lambda: _ASK)
+_CONSULTING = _keep((CONSULT,), lambda: _CONSULT)
 
 
 def offer(house: House, row: Any, agents: Sequence[Agent], skill: Skill[Any, Any]) -> Offer:
     """What the last of `agents` is offered for this piece now. What anybody above never does is left out (R5)."""
     agent = agents[-1]
     tools = [_of_action(tool) for tool in skill.tools if gate.strictest(agents, tool).gate is not Gate.NEVER]
-    tools += [_described(house, entry) for entry in offered(house, row, agent)]
+    tools += [_of_specialist(house, entry) for entry in offered(house, row, agent)]
     if agent.asks_people:
-        tools.append(_ASK)
+        tools.append(_ASKING)
     if agent.consults:
-        tools.append(_CONSULT)
-    tools.append(_of_hand_back(type(skill)))
+        tools.append(_CONSULTING)
+    tools.append(_of_hand_back(skill))
     parts = [agent.purpose, f"Your work: {skill.description or skill.shown_as}", skill.instructions]
     system = "\n\n".join([*filter(None, parts), f"When it is done, call {HAND_BACK}."])
-    return Offer(system, tuple(tools), tokens_of(len(system)) + sum(_tokens(tool) for tool in tools))
+    tokens = tokens_of(len(system.encode())) + sum(size for _, size in tools)
+    return Offer(system, [tool for tool, _ in tools], tokens)

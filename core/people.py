@@ -21,9 +21,9 @@ _ROLES = Statement(select(role_grant.c.role).where(role_grant.c.person == bindpa
 _INSERT = insert_into(person)
 _GRANT = insert_into(role_grant, or_ignore=True)
 _DEACTIVATE = Statement(
-    update(person).where(person.c.id == bindparam("person_id"), person.c.deactivated_at.is_(None)).values(
-        deactivated_at=bindparam("at")
-    )
+    update(person)
+    .where(person.c.id == bindparam("person_id"), person.c.deactivated_at.is_(None))
+    .values(deactivated_at=bindparam("at"))
 )
 _SEAT = Statement(select(seat).where(seat.c.agent == bindparam("agent")))
 _NEW_SEAT = insert_into(seat, or_ignore=True)

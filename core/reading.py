@@ -24,6 +24,7 @@ from core.store import Tx
 from core.tables import help, line, person, piece, proposal, seat, stand_in, whole
 from core.values import (
     Abilities,
+    Gate,
     Help,
     HelpFrom,
     HelpReason,
@@ -80,8 +81,12 @@ def abilities(house: House, who: Person | None) -> Abilities:
 
 
 _WHOLE = Statement(select(whole).where(whole.c.id == bindparam("root")))
-_PIECES = Statement(select(piece).where(piece.c.root == bindparam("root")).order_by(piece.c.depth, piece.c.opened_at, piece.c.id))
-_CHILDREN = Statement(select(piece).where(piece.c.parent == bindparam("parent")).order_by(piece.c.opened_at, piece.c.id))
+_PIECES = Statement(
+    select(piece).where(piece.c.root == bindparam("root")).order_by(piece.c.depth, piece.c.opened_at, piece.c.id)
+)
+_CHILDREN = Statement(
+    select(piece).where(piece.c.parent == bindparam("parent")).order_by(piece.c.opened_at, piece.c.id)
+)
 _MINE = Statement(
     select(piece)
     .join(whole, whole.c.id == piece.c.root)
@@ -144,11 +149,17 @@ _PROPOSAL_COLUMNS = (
 )
 _PROPOSALS = select(*_PROPOSAL_COLUMNS).select_from(_with_names(proposal, proposal.c.decided_by))
 _UNDECIDED = and_(proposal.c.status == "Waiting", proposal.c.decided_at.is_(None))
-_PROPOSALS_FOR = Statement(_PROPOSALS.where(_UNDECIDED, _for_reader(proposal)).order_by(proposal.c.asked_at, proposal.c.id))
+_PROPOSALS_FOR = Statement(
+    _PROPOSALS.where(_UNDECIDED, _for_reader(proposal)).order_by(proposal.c.asked_at, proposal.c.id)
+)
 _PROPOSAL = Statement(_PROPOSALS.where(proposal.c.id == bindparam("id")))
-_PROPOSALS_OF = Statement(_PROPOSALS.where(proposal.c.piece == bindparam("piece")).order_by(proposal.c.asked_at, proposal.c.id))
+_PROPOSALS_OF = Statement(
+    _PROPOSALS.where(proposal.c.piece == bindparam("piece")).order_by(proposal.c.asked_at, proposal.c.id)
+)
 _PROPOSALS_DECIDED = Statement(
-    _PROPOSALS.where(proposal.c.decided_at.is_not(None), proposal.c.decided_at < bindparam("before"), _for_reader(proposal))
+    _PROPOSALS.where(
+        proposal.c.decided_at.is_not(None), proposal.c.decided_at < bindparam("before"), _for_reader(proposal)
+    )
     .order_by(proposal.c.decided_at.desc(), proposal.c.id.desc())
     .limit(bindparam("most"))
 )
@@ -189,7 +200,9 @@ _QUESTIONS_ANSWERED = Statement(
 # How many requests wait for the reader, by whole and piece.
 _p_count = (
     select(proposal.c.root, proposal.c.piece)
-    .select_from(proposal.join(_top, _top.c.id == proposal.c.root).outerjoin(_asked, _asked.c.id == proposal.c.asked_of))
+    .select_from(
+        proposal.join(_top, _top.c.id == proposal.c.root).outerjoin(_asked, _asked.c.id == proposal.c.asked_of)
+    )
     .where(_UNDECIDED, _for_reader(proposal))
 )
 _q_count = (
@@ -231,7 +244,17 @@ def _works(condition: Any) -> Statement:
             *whole.c,
             *(
                 _top.c[name].label(f"top_{name}")
-                for name in ("agent", "skill", "status", "waiting_on", "outcome", "tree_micros", "limit_micros", "closing", "abandoned")
+                for name in (
+                    "agent",
+                    "skill",
+                    "status",
+                    "waiting_on",
+                    "outcome",
+                    "tree_micros",
+                    "limit_micros",
+                    "closing",
+                    "abandoned",
+                )
             ),
             _top.c.ended_at.label("top_ended_at"),
             counted.c.pieces,
@@ -248,7 +271,8 @@ def _works(condition: Any) -> Statement:
 
 
 _older = or_(
-    whole.c.opened_at < bindparam("opened"), and_(whole.c.opened_at == bindparam("opened"), whole.c.id < bindparam("than"))
+    whole.c.opened_at < bindparam("opened"),
+    and_(whole.c.opened_at == bindparam("opened"), whole.c.id < bindparam("than")),
 )
 _readable = or_(bindparam("everything") == 1, whole.c.person == bindparam("who"), whole.c.given_by == bindparam("who"))
 _WORKS = {
@@ -270,9 +294,7 @@ def whole_of(tx: Tx, reader: Reader, id: str) -> Any:
     return found
 
 
-def works(
-    house: House, tx: Tx, reader: Reader, show: str, most: int, before: tuple[int, str] | None
-) -> list[Work]:
+def works(house: House, tx: Tx, reader: Reader, show: str, most: int, before: tuple[int, str] | None) -> list[Work]:
     """Wholes the reader may see, the newest first; `before` is the place after which to go on."""
     opened, than = before or (2**62, "g")
     everything = 1 if reader.id is None or reader.may.supervises_agents or reader.may.audits_agents else 0
@@ -456,7 +478,11 @@ def _lines(house: House, tx: Tx, reader: Reader, of: Any, rows: Sequence[Any]) -
         if row.piece not in agents:
             agents[row.piece] = house.label(work.get(tx, row.piece).agent)
         kind = TraceKind(row.kind)
-        micros = json.loads(row.payload).get("micros") if kind in (TraceKind.MODEL_ANSWERED, TraceKind.LATE_ANSWER, TraceKind.CONSULTED) else None
+        micros = (
+            json.loads(row.payload).get("micros")
+            if kind in (TraceKind.MODEL_ANSWERED, TraceKind.LATE_ANSWER, TraceKind.CONSULTED)
+            else None
+        )
         shown.append(
             Line(
                 n=row.n,
@@ -495,7 +521,9 @@ def _proposal(house: House, tx: Tx, reader: Reader, row: Any) -> Proposal:
         agent_label=house.label(row.agent),
         action=row.action,
         action_label=action.label if action else label_of(row.action),
-        arguments={key: value for key, value in json.loads(row.arguments).items() if not action or key not in action.masks},
+        arguments={
+            key: value for key, value in json.loads(row.arguments).items() if not action or key not in action.masks
+        },
         shown=tuple((label, value) for label, value in json.loads(row.shown)),
         schema=action.schema if action else {},
         fingerprint=row.fingerprint,
@@ -655,8 +683,12 @@ def pane(house: House, tx: Tx, reader: Reader, id: str) -> Pane:
         expected=tuple(skill.hands_back.schema.get("properties", {})) if skill else (),
         said=said if content else "",
         calls=_calls(rows) if content else (),
-        proposals=tuple(_proposal(house, tx, reader, found) for found in tx.all(_PROPOSALS_OF, piece=id)) if content else (),
-        questions=tuple(_question(house, tx, reader, found) for found in tx.all(_QUESTIONS_OF, piece=id)) if content else (),
+        proposals=tuple(_proposal(house, tx, reader, found) for found in tx.all(_PROPOSALS_OF, piece=id))
+        if content
+        else (),
+        questions=tuple(_question(house, tx, reader, found) for found in tx.all(_QUESTIONS_OF, piece=id))
+        if content
+        else (),
         gate=_gate(agents),
         lines=tuple(_lines(house, tx, reader, of, rows)),
         content=content,
@@ -681,14 +713,15 @@ def _fields(text: str) -> tuple[tuple[str, str], ...]:
     value = json.loads(text)
     if not isinstance(value, dict):
         value = {"result": value}
-    return tuple((name, entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False)) for name, entry in value.items())
+    return tuple(
+        (name, entry if isinstance(entry, str) else json.dumps(entry, ensure_ascii=False))
+        for name, entry in value.items()
+    )
 
 
 def _gate(agents: Sequence[Any]) -> str:
     if not agents:
         return ""
     words = gate.sentence(agents[-1].may)
-    stricter = [agent.shown_as for agent in agents[:-1] if agent.may.default is not gate.Gate.ALONE]
+    stricter = [agent.shown_as for agent in agents[:-1] if agent.may.default is not Gate.ALONE]
     return f"{words} {', '.join(stricter)} above it: what any of them proposes, it proposes." if stricter else words
-
-

@@ -65,7 +65,18 @@ _HEAD = Statement(select(whole.c.lines, whole.c.head).where(whole.c.id == bindpa
 class Tree:
     """A whole, locked for the length of this transaction."""
 
-    __slots__ = ("about", "accounts", "first_new", "given_by", "head", "lines", "opened_at", "person", "root", "waiting")
+    __slots__ = (
+        "about",
+        "accounts",
+        "first_new",
+        "given_by",
+        "head",
+        "lines",
+        "opened_at",
+        "person",
+        "root",
+        "waiting",
+    )
 
     def __init__(self, row: Any) -> None:
         self.root: str = row.id
@@ -79,11 +90,13 @@ class Tree:
         self.first_new = self.lines
         self.waiting: list[dict[str, Any]] = []  # lines of this transaction, not written yet
 
-    def append(self, now: int, piece: str, kind: TraceKind, summary: str, payload: Mapping[str, Any] | None = None) -> int:
+    def append(
+        self, now: int, piece: str, kind: TraceKind, summary: str, payload: Mapping[str, Any] | None = None
+    ) -> int:
         """Add a line; answers its number. It is written with the transaction, or not at all (rule T5)."""
         n = self.lines + 1
         text = canonical(payload or {})
-        entry = {
+        entry: dict[str, Any] = {
             "root": self.root,
             "n": n,
             "at": now,
@@ -107,7 +120,15 @@ class Tree:
 def hash_of(entry: Mapping[str, Any]) -> str:
     """The hash of a line, from the hash before it and what it says."""
     said = json.dumps(
-        [entry["root"], entry["n"], entry["at"], entry["piece"], str(entry["kind"]), entry["summary"], entry["payload"]],
+        [
+            entry["root"],
+            entry["n"],
+            entry["at"],
+            entry["piece"],
+            str(entry["kind"]),
+            entry["summary"],
+            entry["payload"],
+        ],
         separators=(",", ":"),
         ensure_ascii=False,
     )
@@ -122,7 +143,7 @@ def lock(tx: Tx, root: str) -> Tree:
         if row is None:
             raise NotFound("There is no such work.")
         tree = hold(tx, row)
-    return tree  # type: ignore[no-any-return]
+    return tree
 
 
 def hold(tx: Tx, row: Any) -> Tree:
@@ -153,19 +174,27 @@ def verify(lines: Iterable[Any], count: int | None, head: str | None) -> Verdict
         if entry.n != expected:
             fault = _Fault(expected, f"Line {expected} is missing: line {entry.n} follows line {n}.")
         elif entry.before != before:
-            fault = _Fault(entry.n, f"Line {entry.n} does not follow line {n}: one of the two was put in, moved or changed.")
+            fault = _Fault(
+                entry.n, f"Line {entry.n} does not follow line {n}: one of the two was put in, moved or changed."
+            )
         elif hash_of(entry._asdict()) != entry.hash:
-            fault = _Fault(entry.n, f"Line {entry.n} was changed after it was written: what it says does not give its hash.")
+            fault = _Fault(
+                entry.n, f"Line {entry.n} was changed after it was written: what it says does not give its hash."
+            )
         if fault:
             break
         before, n = entry.hash, entry.n
     if fault is None and count is not None and n != count:
-        fault = _Fault(n + 1, f"The record ends at line {n}, and {count} were written: its end was cut off or added to.")
+        fault = _Fault(
+            n + 1, f"The record ends at line {n}, and {count} were written: its end was cut off or added to."
+        )
     if fault is None and head is not None and before != head:
         fault = _Fault(n, "The last line is not the one that was written: its hash is not the tree's head.")
     if fault:
         return Verdict(False, n, fault.at, fault.why, f"Broken at line {fault.at}.")
-    proven = f"{n} lines, each following from the one before, up to the head kept with the work. The head is not signed."
+    proven = (
+        f"{n} lines, each following from the one before, up to the head kept with the work. The head is not signed."
+    )
     return Verdict(True, n, None, "", proven)
 
 

@@ -11,7 +11,6 @@ from sqlalchemy import bindparam, delete, select
 
 from core import people
 from core.errors import NotAllowed
-
 from core.sql import Statement, insert_into
 from core.store import Tx
 from core.tables import secret as secret_table
@@ -21,8 +20,12 @@ from core.values import Person
 SESSION = timedelta(days=14)
 
 _INSERT = insert_into(sign_in)
-_GET = Statement(select(sign_in).where(sign_in.c.token_hash == bindparam("token_hash"), sign_in.c.kind == bindparam("kind")))
-_FORGET = Statement(delete(sign_in).where(sign_in.c.token_hash == bindparam("token_hash"), sign_in.c.kind == bindparam("kind")))
+_GET = Statement(
+    select(sign_in).where(sign_in.c.token_hash == bindparam("token_hash"), sign_in.c.kind == bindparam("kind"))
+)
+_FORGET = Statement(
+    delete(sign_in).where(sign_in.c.token_hash == bindparam("token_hash"), sign_in.c.kind == bindparam("kind"))
+)
 _NEW_SECRET = insert_into(secret_table, or_ignore=True)
 _SECRET = Statement(select(secret_table).where(secret_table.c.name == bindparam("name")))
 _CLEAR = Statement(delete(sign_in).where(sign_in.c.ends_at < bindparam("now")))

@@ -14,7 +14,7 @@ from sqlalchemy import Delete, Insert, Select, Table, Update, insert
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import psycopg
 
-_DIALECTS = {"sqlite": sqlite.dialect(paramstyle="named"), "postgresql": psycopg.dialect()}
+_DIALECTS: dict[str, Any] = {"sqlite": sqlite.dialect(paramstyle="named"), "postgresql": psycopg.dialect()}  # type: ignore[no-untyped-call]
 
 Params = Mapping[str, Any]
 
@@ -22,6 +22,11 @@ Params = Mapping[str, Any]
 class Compiled(NamedTuple):
     text: str
     fixed: dict[str, Any]  # parameters whose values stand in the statement
+
+
+def _maker(names: list[str]) -> Callable[[Iterable[Any]], Any]:
+    found: Any = namedtuple("Found", names) if names else None
+    return found._make if names else tuple
 
 
 class Statement:
@@ -35,7 +40,7 @@ class Statement:
         self._compiled: dict[str, Compiled] = {}
         columns = clause.selected_columns if isinstance(clause, Select) else clause.exported_columns
         names = [str(column.key) for column in columns]
-        self.make: Callable[[Iterable[Any]], Any] = namedtuple("Found", names)._make if names else tuple  # type: ignore[misc]
+        self.make: Callable[[Iterable[Any]], Any] = _maker(names)
 
     def on(self, dialect: str) -> Compiled:
         compiled = self._compiled.get(dialect)

@@ -21,7 +21,6 @@ from uuid import UUID
 from pydantic import TypeAdapter
 from sqlalchemy import bindparam, select
 
-
 from core.agency import Agency
 from core.clock import Timer
 from core.declare.actions import Action
@@ -94,12 +93,16 @@ class Says:
     it, `tokens` what goes in and comes out."""
 
     @staticmethod
-    def raw(name: str, arguments_text: str, *, said: str = "", tokens: tuple[int, int] = TOKENS, id: str | None = None) -> Turn:
+    def raw(
+        name: str, arguments_text: str, *, said: str = "", tokens: tuple[int, int] = TOKENS, id: str | None = None
+    ) -> Turn:
         """A call of whatever name with whatever text: anything a model might write, broken JSON too."""
         return Turn((ModelCall(id, name, arguments_text),), said, tokens)
 
     @staticmethod
-    def tool(action: Action, args: Any, *, said: str = "", tokens: tuple[int, int] = TOKENS, id: str | None = None) -> Turn:
+    def tool(
+        action: Action, args: Any, *, said: str = "", tokens: tuple[int, int] = TOKENS, id: str | None = None
+    ) -> Turn:
         text = args if isinstance(args, str) else TypeAdapter(Any).dump_json(args).decode()
         return Says.raw(action.name, text, said=said, tokens=tokens, id=id)
 
@@ -144,7 +147,14 @@ class Says:
         return Says.raw(CONSULT, canonical({"question": question, "context": context}), said=said, tokens=tokens)
 
     @staticmethod
-    def ask(question: str, choices: Sequence[str] = (), *, context: str = "", said: str = "", tokens: tuple[int, int] = TOKENS) -> Turn:
+    def ask(
+        question: str,
+        choices: Sequence[str] = (),
+        *,
+        context: str = "",
+        said: str = "",
+        tokens: tuple[int, int] = TOKENS,
+    ) -> Turn:
         asked = {"question": question, "choices": list(choices), "context": context}
         return Says.raw(ASK_PERSON, canonical(asked), said=said, tokens=tokens)
 
@@ -213,7 +223,9 @@ class AgentCast:
             nth = self._count[request.agent] = self._count.get(request.agent, 0) + 1
             script = self._scripts.get((request.agent, nth)) or self._scripts.get((request.agent, None))
             if script is None:
-                raise ScriptError(f"Nobody plays {request.agent}, whose piece {nth} was asked: .plays({request.agent}, ...).")
+                raise ScriptError(
+                    f"Nobody plays {request.agent}, whose piece {nth} was asked: .plays({request.agent}, ...)."
+                )
             playing = self._pieces[request.piece] = _Playing(script)
         return playing
 
@@ -222,7 +234,9 @@ class AgentCast:
         playing = self._playing(request)
         if request.purpose == "consult":
             if model not in playing.script.advice:
-                raise ScriptError(f"{request.agent} consulted {model}, and no advice is written: .advises({model!r}, ...).")
+                raise ScriptError(
+                    f"{request.agent} consulted {model}, and no advice is written: .advises({model!r}, ...)."
+                )
             advice = playing.script.advice[model]
             if isinstance(advice, Exception):
                 raise advice
@@ -234,7 +248,9 @@ class AgentCast:
         if playing.turn >= len(playing.script.turns):
             last = request.messages[-1]
             told = "; ".join([last.text, *(result.text for result in last.results)]).strip("; ")
-            raise ScriptError(f"{request.agent}'s script has {len(playing.script.turns)} turns and was asked for one more, after: {told}")
+            raise ScriptError(
+                f"{request.agent}'s script has {len(playing.script.turns)} turns and was asked for more, after: {told}"
+            )
         playing.turn += 1
         return playing.script.turns[playing.turn - 1].answer()
 
@@ -332,5 +348,3 @@ class TestClock:
             first.due += first.every
             await first.run()
         self._now = to
-
-

@@ -32,12 +32,25 @@ from core.values import Gate, HelpReason, Status, TraceKind
 
 _MESSAGES = Statement(select(message).where(message.c.piece == bindparam("piece")).order_by(message.c.n))
 _CALLS = Statement(select(turn_call).where(turn_call.c.piece == bindparam("piece")).order_by(turn_call.c.position))
-_PROGRESS_FIELDS = ("turn", "messages", "tokens", "handed_on", "failed_in_row", "consulted_stuck", "same_calls", "last_calls")
+_PROGRESS_FIELDS = (
+    "turn",
+    "messages",
+    "tokens",
+    "handed_on",
+    "failed_in_row",
+    "consulted_stuck",
+    "same_calls",
+    "last_calls",
+)
 _PROGRESS = Statement(
-    update(piece).where(piece.c.id == bindparam("piece_id")).values({name: bindparam(f"new_{name}") for name in _PROGRESS_FIELDS})
+    update(piece)
+    .where(piece.c.id == bindparam("piece_id"))
+    .values({name: bindparam(f"new_{name}") for name in _PROGRESS_FIELDS})
 )
 _BACK = Statement(
-    update(piece).where(piece.c.id == bindparam("piece_id")).values(run="due", fence=piece.c.fence + 1, held_since=bindparam("none"))
+    update(piece)
+    .where(piece.c.id == bindparam("piece_id"))
+    .values(run="due", fence=piece.c.fence + 1, held_since=bindparam("none"))
 )
 _BEGUN = Statement(
     update(turn_call)
@@ -49,7 +62,9 @@ _ANSWERED = Statement(
     .where(turn_call.c.piece == bindparam("of"), turn_call.c.position == bindparam("at"))
     .values(state="answered", answer=bindparam("text"), ok=bindparam("went_well"))
 )
-UNKNOWN = "It was begun and never reported back: its outcome is unknown. It is not run again. Find out before you rely on it."
+UNKNOWN = (
+    "It was begun and never reported back: its outcome is unknown. It is not run again. Find out before you rely on it."
+)
 
 
 @dataclass(slots=True)
@@ -107,7 +122,7 @@ def request(house: House, held: Held, ask: Ask) -> ModelRequest:
     if held.messages[0].text != ask.tools.system:
         held.messages[0] = Message("system", ask.tools.system)
     most = house.models[ask.model].max_output_tokens
-    return ModelRequest(ask.model, held.agent, to_uuid(held.piece), "work", held.messages, list(ask.tools.tools), most)
+    return ModelRequest(ask.model, held.agent, to_uuid(held.piece), "work", held.messages, ask.tools.tools, most)
 
 
 # Beginning
@@ -153,7 +168,7 @@ def outside_calls(calls: Sequence[Any]) -> tuple[OutsideCall, ...]:
 
 
 def _declared(house: House, tx: Tx, tree: Tree, row: Any) -> tuple[list[Agent], Skill[Any, Any]] | None:
-    """The agents of the branch and the piece's skill as the app declares them now. Where one is gone the piece fails."""
+    """The agents of the branch and the piece's skill as declared now. Where one is gone the piece fails."""
     try:
         agents = asking.agents_of(house, row)
     except HandonError as error:
@@ -170,7 +185,9 @@ def _brief(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, skill: Skil
     """The first message of the conversation. Where it cannot be made the piece fails, saying why."""
     try:
         with tx.savepoint():
-            ctx = acting.context(house, tx, agent.account, people.principal(tx, tree.person), row.id, "", query_only=True)
+            ctx = acting.context(
+                house, tx, agent.account, people.principal(tx, tree.person), row.id, "", query_only=True
+            )
             try:
                 return skill.brief_handed(row.input, ctx)
             finally:
@@ -200,7 +217,13 @@ def _progress(tx: Tx, row: Any, **changes: Any) -> Any:
 
 
 def prepare(
-    house: House, tx: Tx, tree: Tree, row: Any, agents: Sequence[Agent], skill: Skill[Any, Any], said: tuple[Message, ...]
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    row: Any,
+    agents: Sequence[Agent],
+    skill: Skill[Any, Any],
+    said: tuple[Message, ...],
 ) -> Next:
     """Still wanted, within its guards, and affordable? Then the money is held and its model may be asked."""
     agent = agents[-1]
@@ -208,14 +231,26 @@ def prepare(
         work.end(house, tx, tree, row, Status(row.closing), row.closing_why)
         return None
     if tree.person is not None and people.row(tx, tree.person).deactivated_at is not None:
-        work.call_off(house, tx, tree, work.get(tx, tree.root), Status.CANCELLED, "The person it is for was deactivated.")
-        return _end_as_called_off(house, tx, tree, row)
+        work.call_off(
+            house, tx, tree, work.get(tx, tree.root), Status.CANCELLED, "The person it is for was deactivated."
+        )
+        _end_as_called_off(house, tx, tree, row)
+        return None
     guards = agent.guards or house.settings.guards
     if row.turn >= guards.turns:
-        work.end(house, tx, tree, row, Status.STOPPED, f"It had {row.turn} turns, which is all a piece of its work gets.")
+        work.end(
+            house, tx, tree, row, Status.STOPPED, f"It had {row.turn} turns, which is all a piece of its work gets."
+        )
         return None
     if guards.wall_clock is not None and tx.now - row.opened_at > guards.wall_clock.total_seconds() * 1_000_000:
-        work.end(house, tx, tree, row, Status.STOPPED, f"It took longer than {guards.wall_clock}, which is all a piece of its work gets.")
+        work.end(
+            house,
+            tx,
+            tree,
+            row,
+            Status.STOPPED,
+            f"It took longer than {guards.wall_clock}, which is all a piece of its work gets.",
+        )
         return None
     tools = offer(house, row, agents, skill)
     model = house.model_of(agent)
@@ -233,7 +268,8 @@ def prepare(
         return None
     above = work.get(tx, no_room.whose if no_room.agent else tree.root)
     work.call_off(house, tx, tree, above, Status.STOPPED, why)
-    return _end_as_called_off(house, tx, tree, row)
+    _end_as_called_off(house, tx, tree, row)
+    return None
 
 
 def _end_as_called_off(house: House, tx: Tx, tree: Tree, row: Any) -> None:
@@ -263,7 +299,16 @@ class _Turn:
     handed_on: int = 0
     went_well: bool = False
 
-    def add(self, call: ModelCall, kind: str, *, answer: str | None = None, ok: bool = False, state: str = "", subject: str | None = None) -> None:
+    def add(
+        self,
+        call: ModelCall,
+        kind: str,
+        *,
+        answer: str | None = None,
+        ok: bool = False,
+        state: str = "",
+        subject: str | None = None,
+    ) -> None:
         self.calls.append(
             {
                 "piece": self.row.id,
@@ -304,7 +349,9 @@ def take_in(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer) -> 
     if late:
         return None
     calls = with_ids(answer.calls, row.turn)
-    as_json = json.dumps([[call.id, call.name, call.arguments_text] for call in calls], ensure_ascii=False) if calls else None
+    as_json = (
+        json.dumps([[call.id, call.name, call.arguments_text] for call in calls], ensure_ascii=False) if calls else None
+    )
     work.say(tx, row.id, row.messages + 1, "assistant", answer.text, as_json)
     said = Message("assistant", answer.text, tuple(calls))
     size = len(answer.text.encode()) + (len(as_json.encode()) if as_json else 0)
@@ -344,7 +391,9 @@ def _charge(house: House, tx: Tx, tree: Tree, held: Held, row: Any, ask: Ask, an
     reserved = 0 if late else ask.reserved
     money.settle(tx, tree, held.branch, reserved, cost)
     money.meter(tx, tree, row.id, row.model_calls + 1, model.name, "work", tokens, cost, estimated)
-    counted = "an unknown number of tokens, charged as reserved" if estimated else f"{tokens[0]} tokens in, {tokens[1]} out"
+    counted = (
+        "an unknown number of tokens, charged as reserved" if estimated else f"{tokens[0]} tokens in, {tokens[1]} out"
+    )
     label = house.label(row.agent)
     tree.append(
         tx.now,
@@ -367,7 +416,14 @@ def _charge(house: House, tx: Tx, tree: Tree, held: Held, row: Any, ask: Ask, an
 
 
 def _hand_back(
-    house: House, tx: Tx, tree: Tree, row: Any, agents: Sequence[Agent], skill: Skill[Any, Any], call: ModelCall, said: Message
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    row: Any,
+    agents: Sequence[Agent],
+    skill: Skill[Any, Any],
+    call: ModelCall,
+    said: Message,
 ) -> Next:
     try:
         value = skill.hands_back.read(call.arguments_text)
@@ -403,8 +459,14 @@ def _failed_attempt(
     if stuck and agent.consults and not row.consulted_stuck:
         row = row._replace(consulted_stuck=True)
         turn.row = row
-        words = {"question": f"This failed {row.failed_in_row} times in a row. What would be right? {told}", "told": told}
-        words |= {"context": f"The work: {skill.description}\nThe last attempt: {call.arguments_text}", "why": str(HelpReason.STUCK)}
+        words = {
+            "question": f"This failed {row.failed_in_row} times in a row. What would be right? {told}",
+            "told": told,
+        }
+        words |= {
+            "context": f"The work: {skill.description}\nThe last attempt: {call.arguments_text}",
+            "why": str(HelpReason.STUCK),
+        }
         turn.add(ModelCall(call.id, call.name, canonical(words)), "consult", state="to_run")
         return _after_calls(house, tx, tree, turn, agents, skill, said)
     if stuck:
@@ -416,7 +478,14 @@ def _failed_attempt(
 
 
 def _do(
-    house: House, tx: Tx, tree: Tree, turn: _Turn, agents: Sequence[Agent], skill: Skill[Any, Any], call: ModelCall, said: str
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    turn: _Turn,
+    agents: Sequence[Agent],
+    skill: Skill[Any, Any],
+    call: ModelCall,
+    said: str,
 ) -> None:
     """One call of an answer: done, opened, put to somebody, or answered with what is wrong with it."""
     agent, row = agents[-1], turn.row
@@ -429,7 +498,9 @@ def _do(
             choices = asked.get("choices") or []
             if not question or not isinstance(choices, list):
                 raise BadInput({"question": "Write the question; choices are a list of texts."})
-            id = asking.ask(house, tx, tree, row, agent, question, str(asked.get("context") or ""), [str(c) for c in choices])
+            id = asking.ask(
+                house, tx, tree, row, agent, question, str(asked.get("context") or ""), [str(c) for c in choices]
+            )
             turn.add(call, "question", subject=id)
         elif call.name == CONSULT and agent.consults:
             asked = read_object(call.arguments_text)
@@ -452,13 +523,22 @@ def _do(
 
 
 def _use(
-    house: House, tx: Tx, tree: Tree, turn: _Turn, agents: Sequence[Agent], skill: Skill[Any, Any], call: ModelCall, said: str
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    turn: _Turn,
+    agents: Sequence[Agent],
+    skill: Skill[Any, Any],
+    call: ModelCall,
+    said: str,
 ) -> None:
     agent, row = agents[-1], turn.row
     action = next((tool for tool in skill.tools if tool.name == call.name), None)
     if action is None:
         if call.name.startswith("hand_to"):
-            id = handing_on.hand_on(house, tx, tree, row, agent, call.name, call.arguments_text, row.handed_on + turn.handed_on)
+            id = handing_on.hand_on(
+                house, tx, tree, row, agent, call.name, call.arguments_text, row.handed_on + turn.handed_on
+            )
             turn.handed_on += 1
             turn.add(call, "leg", subject=id)
             return
@@ -556,7 +636,9 @@ def call_begun(house: House, tx: Tx, held: Held, call: OutsideCall, action: Acti
     )
 
 
-def call_ended(house: House, tx: Tx, held: Held, call: OutsideCall, action: Action, plain: dict[str, Any], ran: acting.Ran) -> None:
+def call_ended(
+    house: House, tx: Tx, held: Held, call: OutsideCall, action: Action, plain: dict[str, Any], ran: acting.Ran
+) -> None:
     """An awaited call came back: its line, and its answer on the turn."""
     tree = house.tree(tx, held.root)
     row = work.mine(tx, held.piece, held.fence)

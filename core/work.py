@@ -49,7 +49,9 @@ _TAKE = Statement(
     .where(piece.c.id == bindparam("piece_id"), piece.c.run == "due")
     .values(run="held", fence=piece.c.fence + 1, held_since=bindparam("at"), let_go=False)
 )
-_PARK = Statement(update(piece).where(piece.c.id == bindparam("piece_id")).values(run="parked", held_since=bindparam("none")))
+_PARK = Statement(
+    update(piece).where(piece.c.id == bindparam("piece_id")).values(run="parked", held_since=bindparam("none"))
+)
 _DUE = Statement(
     update(piece)
     .where(piece.c.id == bindparam("piece_id"))
@@ -120,16 +122,22 @@ _OPEN_CALLS = Statement(
     .order_by(turn_call.c.position)
 )
 _SOMETHING_OPEN = Statement(
-    select(turn_call.c.position).where(turn_call.c.piece == bindparam("piece"), turn_call.c.state != "answered").limit(1)
+    select(turn_call.c.position)
+    .where(turn_call.c.piece == bindparam("piece"), turn_call.c.state != "answered")
+    .limit(1)
 )
 _ANSWERED = Statement(
     update(turn_call)
-    .where(turn_call.c.piece == bindparam("of"), turn_call.c.subject == bindparam("about"), turn_call.c.state != "answered")
+    .where(
+        turn_call.c.piece == bindparam("of"), turn_call.c.subject == bindparam("about"), turn_call.c.state != "answered"
+    )
     .values(state="answered", answer=bindparam("text"), ok=bindparam("went_well"))
 )
 FORGET_CALLS = Statement(delete(turn_call).where(turn_call.c.piece == bindparam("piece")))
 _PROPOSED = Statement(
-    select(proposal.c.id, proposal.c.sentence).where(proposal.c.piece == bindparam("piece"), proposal.c.status == "Waiting")
+    select(proposal.c.id, proposal.c.sentence).where(
+        proposal.c.piece == bindparam("piece"), proposal.c.status == "Waiting"
+    )
 )
 _WITHDRAW = Statement(
     update(proposal)
@@ -275,9 +283,7 @@ def reconsider(house: House, tx: Tx, tree: Tree, id: str) -> None:
     if status != row.status:
         _check(row, status)
     since = (row.waits_since or tx.now) if waits else None
-    tx.run(
-        _WAITS, piece_id=id, new_status=str(status), on=on, since=since, gone=row.let_go or status is Status.WAITING
-    )
+    tx.run(_WAITS, piece_id=id, new_status=str(status), on=on, since=since, gone=row.let_go or status is Status.WAITING)
     if status is Status.WAITING and row.status != "Waiting":
         tree.append(tx.now, id, TraceKind.WAITING, f"{house.label(row.agent)} waits for {on}.")
     if row.parent:
@@ -327,7 +333,9 @@ def end(
     """
     _check(row, status)
     if row.handed_on and tx.one(_LIVE_CHILD, parent=row.id) is not None:
-        call_off_below(house, tx, tree, row, f"{house.label(row.agent)} above it {ENDINGS[status]}.", at_once=row.abandoned)
+        call_off_below(
+            house, tx, tree, row, f"{house.label(row.agent)} above it {ENDINGS[status]}.", at_once=row.abandoned
+        )
         row = get(tx, row.id)
     branch = row.branch.split("/")
     if row.call_micros:
@@ -345,16 +353,22 @@ def end(
     if status is not Status.DONE:
         for waiting in tx.all(_PROPOSED, piece=row.id):
             tx.run(_WITHDRAW, which=waiting.id, at=tx.now, why=f"{label} {ENDINGS[status]}.")
-            tree.append(tx.now, row.id, TraceKind.DECIDED, f"Withdrawn, undecided: {waiting.sentence}", {"proposal": waiting.id})
+            tree.append(
+                tx.now, row.id, TraceKind.DECIDED, f"Withdrawn, undecided: {waiting.sentence}", {"proposal": waiting.id}
+            )
         tx.run(_CLOSE_QUESTIONS, of=row.id, at=tx.now)
     tx.run(FORGET_CALLS, piece=row.id)
     summary = f"{label} {ENDINGS[status]}{f': {why}' if why else '.'}"
     kind = TraceKind.ABANDONED if row.abandoned else TraceKind.ENDED
-    tree.append(tx.now, row.id, kind, summary, {"status": str(status), "why": why, "result": result, "spent": row.own_micros})
+    tree.append(
+        tx.now, row.id, kind, summary, {"status": str(status), "why": why, "result": result, "spent": row.own_micros}
+    )
     if row.parent is None:
         tx.run(_WHOLE_ENDED, root=tree.root, at=tx.now)
         tx.after(partial(house.bus.stands, tree.root))
-        house.event(tx, "work_abandoned" if row.abandoned else "work_ended", whole=tree.root, status=str(status), why=why)
+        house.event(
+            tx, "work_abandoned" if row.abandoned else "work_ended", whole=tree.root, status=str(status), why=why
+        )
         return
     above = get(tx, row.parent)
     if above.closing is not None:
@@ -380,7 +394,9 @@ def _came_back(
 def _found(tx: Tx, tree: Tree, row: Any) -> str:
     """What a piece's tools had answered: "price_per_metre answered 14.5" (rule H3)."""
     payloads = [entry.payload for entry in tx.all(_TOOL_LINES, root=tree.root, piece=row.id)]
-    payloads += [entry["payload"] for entry in tree.waiting if entry["piece"] == row.id and entry["kind"] == TraceKind.TOOL_RAN]
+    payloads += [
+        entry["payload"] for entry in tree.waiting if entry["piece"] == row.id and entry["kind"] == TraceKind.TOOL_RAN
+    ]
     ran = [json.loads(payload) for payload in payloads]
     return "; ".join(f"{tool['tool']} answered {tool['answer']}" for tool in ran if tool["ok"])
 
@@ -428,8 +444,8 @@ def close_if_quiet(house: House, tx: Tx, tree: Tree, row: Any, *, at_once: bool 
     end(house, tx, tree, row, Status(row.closing), row.closing_why)
 
 
-def say(tx: Tx, piece_id: str, n: int, role: str, text: str, calls: str | None = None, results: str | None = None) -> None:
+def say(
+    tx: Tx, piece_id: str, n: int, role: str, text: str, calls: str | None = None, results: str | None = None
+) -> None:
     """Add a message to a piece's conversation."""
     tx.run(_INSERT_MESSAGE, piece=piece_id, n=n, role=role, text=text, calls=calls, results=results)
-
-

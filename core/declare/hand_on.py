@@ -26,7 +26,7 @@ def id_in(input_json: str) -> UUID:
     if "id" not in value:
         raise BadInput({"id": "Name the row by its id."})
     if unknown:
-        raise BadInput({name: "There is no such field; only the id is taken." for name in unknown})
+        raise BadInput(dict.fromkeys(unknown, "There is no such field; only the id is taken."))
     try:
         return UUID(str(value["id"]))
     except ValueError:

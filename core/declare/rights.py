@@ -92,7 +92,7 @@ class Row(DeclarativeBase):
     """
 
     metadata = MetaData()
-    security: list[Rule] = []  # noqa: RUF012 - declared anew by each row, never changed
+    security: list[Rule] = []
 
     id: Mapped[UUID] = mapped_column(Uuid(native_uuid=False), primary_key=True, default=lambda: to_uuid(new_id()))
 
@@ -141,5 +141,3 @@ class Policies:
     reads_model_usage: Policy
     manages_model_spend: Policy
     agents_may_consult: Policy = anybody
-
-

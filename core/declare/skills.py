@@ -8,7 +8,6 @@ import typing
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
@@ -120,8 +119,10 @@ class Skill(Generic[TIn, TOut]):
         return f"{self.name}()"
 
 
-@lru_cache(maxsize=None)
-def _types(skill: type[Skill[Any, Any]]) -> tuple[Any, Any]:
+_kept: dict[type[Any], tuple[Shape, Shape]] = {}
+
+
+def _types(skill: type[Any]) -> tuple[Any, Any]:
     for kind in skill.__mro__:
         for base in getattr(kind, "__orig_bases__", ()):
             if typing.get_origin(base) is Skill:
@@ -131,9 +132,11 @@ def _types(skill: type[Skill[Any, Any]]) -> tuple[Any, Any]:
     raise BadDeclaration(f"{skill.__name__} does not say what it takes and hands back: class X(Skill[TIn, TOut]).")
 
 
-@lru_cache(maxsize=None)
-def _shapes(skill: type[Skill[Any, Any]]) -> tuple[Shape, Shape]:
-    takes, hands_back = _types(skill)
-    if inspect.isclass(takes) and issubclass(takes, Row):
-        takes = UUID
-    return Shape(takes), Shape(hands_back)
+def _shapes(skill: type[Any]) -> tuple[Shape, Shape]:
+    """Its two shapes, made once: building one is slow."""
+    if skill not in _kept:
+        takes, hands_back = _types(skill)
+        if inspect.isclass(takes) and issubclass(takes, Row):
+            takes = UUID
+        _kept[skill] = Shape(takes), Shape(hands_back)
+    return _kept[skill]

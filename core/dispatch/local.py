@@ -51,7 +51,7 @@ class LocalDispatcher:
         while self._due and len(self._tasks) < self._concurrency and not self._stopping:
             piece = self._due.popleft()
             self._known.discard(piece)
-            task: asyncio.Task[None] = asyncio.ensure_future(self._run(piece))  # type: ignore[arg-type]
+            task: asyncio.Task[None] = asyncio.ensure_future(self._run(piece))
             self._tasks[task] = piece
             task.add_done_callback(self._ended)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -21,11 +20,6 @@ DONE = ["Planner · Plan rebinding: Done", "  Collator · Count leaves: Done", "
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HANDON_DEMO_PACE", "0")
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'demo.db'}"
 
 
 @pytest.fixture
