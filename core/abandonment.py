@@ -7,13 +7,13 @@ slow finds its fence taken and does nothing more.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sqlalchemy import bindparam, exists, select
 
-from core import work
+from core import receipts, work
 from core.errors import NotFound
 from core.house import House
+from core.receipts import Receipt
+from core.record import Tree
 from core.sql import Statement
 from core.store import Tx
 from core.tables import piece, whole
@@ -38,7 +38,7 @@ _QUIET_ONE = Statement(
     )
 )
 _LEFT = Statement(
-    select(piece)
+    select(piece.c.id)
     .where(
         piece.c.root == bindparam("root"),
         piece.c.status == "Working",
@@ -78,7 +78,7 @@ def close(house: House, tx: Tx, root: str) -> bool:
         return False
     if not was_abandoned(house, tx, root):
         return False
-    left = tx.all(_LEFT, root=root)
+    left = receipts.several(tx, [found.id for found in tx.all(_LEFT, root=root)])
     gone: list[str] = []  # branches that were closed with the piece at their head
     for row in left:
         if any(row.branch.startswith(f"{branch}/") for branch in gone):
@@ -88,16 +88,14 @@ def close(house: House, tx: Tx, root: str) -> bool:
     return bool(gone)
 
 
-def _close_branch(house: House, tx: Tx, tree: Any, row: Any, left: list[Any]) -> None:
+def _close_branch(house: House, tx: Tx, tree: Tree, row: Receipt, left: list[Receipt]) -> None:
     below = [under for under in left if under.branch.startswith(f"{row.branch}/")]
     # What waited under it first, and what was under way from the bottom up, so that nobody is told in vain.
     for one in [*reversed(below), row]:
-        work.mark_closing(tx, one, Status.CANCELLED if one.closing == "Cancelled" else Status.FAILED, work.GONE)
-    work.give_up(tx, row)
+        work.mark_closing(one, Status.CANCELLED if one.closing == "Cancelled" else Status.FAILED, work.GONE)
+    row.set(abandoned=True)
     work.call_off_below(house, tx, tree, row, work.GONE, at_once=True)
-    now = work.get(tx, row.id)
-    if now.ended_at is None:
-        work.end(house, tx, tree, now, Status(now.closing), now.closing_why)
+    work.close_if_quiet(house, tx, tree, row, at_once=True)
 
 
 def due(tx: Tx) -> list[str]:

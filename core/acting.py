@@ -6,13 +6,15 @@ that says so are committed together, or neither is. What it raises is told to th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
+from core import people
 from core.declare.actions import Action, Context
 from core.declare.rights import Principal, Row
 from core.declare.schemas import text_of
@@ -34,34 +36,46 @@ class Ran:
     text: str
 
 
-def context(
-    house: House,
-    tx: Tx,
-    agent: Principal,
-    person: Principal | None,
-    piece: str,
-    call_key: str,
-    *,
-    query_only: bool = False,
-) -> Context:
-    """A context over this transaction, whose session is guarded by both principals."""
-    session = guarded(tx.new_session(GuardedSession), agent, person)
-    session.query_only = query_only
-    return Context(session, person, agent, to_uuid(piece), house.clock, call_key)
+@contextmanager
+def guarded_context(
+    house: House, tx: Tx, agent: Principal, person: str | None, piece: str, call_key: str = "", *, changes: bool = False
+) -> Iterator[Context]:
+    """A context over this transaction, whose session is guarded by the agent's account and the person.
+
+    Session, savepoint and the person's roles are made when they are first used. What is raised inside undoes what the
+    session changed; without `changes` it refuses to change anything.
+    """
+    with ExitStack() as stack:
+
+        def open_session() -> GuardedSession:
+            stack.enter_context(tx.savepoint())
+            session = guarded(tx.new_session(GuardedSession), agent, ctx.person)
+            session.query_only = not changes
+            stack.callback(session.expunge_all)
+            return session
+
+        ctx = Context(agent, lambda: people.principal(tx, person), to_uuid(piece), house.clock, call_key, open_session)
+        yield ctx
+        if "session" in ctx.__dict__:
+            ctx.session.flush()
+
+
+def outside_context(house: House, agent: Principal, person: Principal | None, piece: str, call_key: str) -> Context:
+    """A context for what is awaited: it has no session, because no transaction is open."""
+    return Context(agent, lambda: person, to_uuid(piece), house.clock, call_key, None)
 
 
 def load_rows(ctx: Context, action: Action, values: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments with each row's id turned into the row. Raises NotFound for one that both may not read (R2)."""
     loaded = dict(values)
     for parameter in action.parameters:
-        if parameter.row is not None:
-            if values[parameter.name] is None:
-                continue
-            row: Row | None = ctx.session.get(parameter.row, values[parameter.name])
-            if row is None:
-                what = label_of(parameter.row.__name__).lower()
-                raise NotFound(f"There is no {what} with the id {values[parameter.name]}.")
-            loaded[parameter.name] = row
+        if parameter.row is None or values[parameter.name] is None:
+            continue
+        row: Row | None = ctx.session.get(parameter.row, values[parameter.name])
+        if row is None:
+            what = label_of(parameter.row.__name__).lower()
+            raise NotFound(f"There is no {what} with the id {values[parameter.name]}.")
+        loaded[parameter.name] = row
     return loaded
 
 
@@ -71,28 +85,17 @@ def run_plain(
     action: Action,
     values: Mapping[str, Any],
     agent: Principal,
-    person: Principal | None,
+    person: str | None,
     piece: str,
     call_key: str,
 ) -> Ran:
     """Run a plain function now. Whatever it raises undoes what it changed, and is told in words."""
-    session: GuardedSession | None = None
     try:
-        with tx.savepoint():
-            if action.takes_context or any(parameter.row for parameter in action.parameters):
-                ctx = context(house, tx, agent, person, piece, call_key, query_only=action.query)
-                session = ctx.session  # type: ignore[assignment]
-                arguments = load_rows(ctx, action, values)
-                answer = action(ctx, **arguments) if action.takes_context else action(**arguments)
-                text = text_of(answer)
-                ctx.session.flush()
-            else:
-                text = text_of(action(**values))
+        with guarded_context(house, tx, agent, person, piece, call_key, changes=not action.query) as ctx:
+            arguments = load_rows(ctx, action, values)
+            text = text_of(action(ctx, **arguments) if action.takes_context else action(**arguments))
     except Exception as error:
         return Ran(False, told(action, error))
-    finally:
-        if session is not None:
-            session.expunge_all()
     return Ran(True, text)
 
 

@@ -22,7 +22,7 @@ from uuid import UUID
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from core import abandonment, delegations, ids, migrations, money, people, signing_in, work
+from core import abandonment, delegations, ids, migrations, money, people, receipts, signing_in, work
 from core.clock import Clock, WallClock, to_micros
 from core.declare.agents import Agent, Guards
 from core.declare.rights import Policies
@@ -291,7 +291,7 @@ class Agency:
         def spent(tx: Tx) -> int:
             kind, _, id = key.partition(":")
             if kind == "task":
-                return int(work.get(tx, ids.stored(id)).tree_micros)
+                return int(receipts.get(tx, ids.stored(id)).tree_micros)
             found = tx.one(_ACCOUNT, account_key=key)
             return found.spent_micros if found else 0
 

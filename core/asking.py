@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core import acting, gate, ids, people, work
+from core import acting, gate, ids, people, receipts, work
 from core.clock import from_micros
 from core.declare.actions import Action
 from core.declare.agents import Agent
@@ -111,7 +111,7 @@ def propose(
     """Put a change to the person; answers the proposal's id. Writes one line. Raises HandonError, for the model, where
     a row it names may not be read or a policy forbids it."""
     plain = action.plain(values)
-    sentence, shown = _as_shown(house, tx, row, agent, people.principal(tx, tree.person), action, values)
+    sentence, shown = _as_shown(house, tx, row, agent, tree.person, action, values)
     id = ids.new_id()
     kept = {
         "id": id,
@@ -146,32 +146,23 @@ def propose(
 
 
 def _as_shown(
-    house: House, tx: Tx, row: Any, agent: Agent, person: Any, action: Action, values: Mapping[str, Any]
+    house: House, tx: Tx, row: Any, agent: Agent, person: str | None, action: Action, values: Mapping[str, Any]
 ) -> tuple[str, list[list[str]]]:
     """The sentence and the arguments as a person reads them; rows by their label, masked ones hidden."""
-    with tx.savepoint():
-        ctx = acting.context(house, tx, agent.account, person, row.id, "", query_only=True)
-        try:
-            loaded = acting.load_rows(ctx, action, values)
-            sentence = action.sentence(loaded)
-            plain = action.plain(values)
-            shown = []
-            for parameter in action.parameters:
-                value = loaded[parameter.name]
-                if parameter.name in action.masks:
-                    text = MASKED
-                elif parameter.row is not None and value is not None:
-                    text = value.label
-                else:
-                    text = (
-                        plain[parameter.name]
-                        if isinstance(plain[parameter.name], str)
-                        else canonical(plain[parameter.name])
-                    )
-                shown.append([label_of(parameter.name), text])
-        finally:
-            ctx.session.expunge_all()
-    return sentence, shown
+    with acting.guarded_context(house, tx, agent.account, person, row.id) as ctx:
+        loaded = acting.load_rows(ctx, action, values)
+        plain = action.plain(values)
+        shown = []
+        for parameter in action.parameters:
+            value, text = loaded[parameter.name], plain[parameter.name]
+            if parameter.name in action.masks:
+                text = MASKED
+            elif parameter.row is not None and value is not None:
+                text = value.label
+            elif not isinstance(text, str):
+                text = canonical(text)
+            shown.append([label_of(parameter.name), text])
+        return action.sentence(loaded), shown
 
 
 def may_decide(tx: Tx, asked_of: str | None, top_agent: str, person: str) -> bool:
@@ -191,7 +182,7 @@ def _open_proposal(house: House, tx: Tx, id: str, person: str, fingerprint: str 
         raise NotFound("There is no such proposal.")
     tree = house.tree(tx, found.root)
     found = tx.one(_GET, id=id)
-    row = work.get(tx, found.piece)
+    row = receipts.get(tx, found.piece)
     if not may_decide(tx, found.asked_of, row.agents.split("/")[0], person):
         raise NotAllowed("This is put to somebody else, who has not named you to stand in.")
     if not people.find(tx, person).active:
@@ -232,14 +223,13 @@ def approve(
     values = action.read(plain)
     changed: dict[str, Any] | None = None
     sentence = found.sentence
-    approver = people.principal(tx, person)
     if args is not None:
         values = action.read({**plain, **args})
         new = action.plain(values)
         if new != plain:
             changed = new
             try:
-                sentence, _ = _as_shown(house, tx, row, agents[-1], approver, action, values)
+                sentence, _ = _as_shown(house, tx, row, agents[-1], person, action, values)
             except NotFound as error:
                 raise BadInput({"": str(error)}) from None
     final = changed or plain
@@ -270,12 +260,12 @@ def approve(
         # It runs in the piece's own run, between a begun and an ended line; until then it is decided and not done.
         tx.run(_DECIDE, new_status="Waiting", came_of_it="", **kept)
         tx.run(_TO_RUN, of=row.id, about=id, approved=canonical(final))
-        work.make_due(house, tx, tree, work.get(tx, row.id))
+        work.make_due(house, tx, tree, receipts.get(tx, row.id))
         return
-    ran = acting.run_plain(house, tx, action, values, agents[-1].account, approver, row.id, id)
+    ran = acting.run_plain(house, tx, action, values, agents[-1].account, person, row.id, id)
     tx.run(_DECIDE, new_status="Done" if ran.ok else "Failed", came_of_it=ran.text, **kept)
     tool_ran(tx, tree, row, agents[-1], action, final, ran)
-    work.answered(house, tx, tree, row.id, id, told_approved(name, note, changed, ran), ran.ok)
+    work.answered(house, tx, tree, row, id, told_approved(name, note, changed, ran), ran.ok)
 
 
 def decider(tx: Tx, id: str | None) -> str | None:
@@ -292,7 +282,7 @@ def told_approved(name: str, note: str, changed: Mapping[str, Any] | None, ran: 
     return f"{told}\n{name} said with it: {note}" if note else told
 
 
-def outside_done(house: House, tx: Tx, tree: Tree, row: Any, id: str, ran: acting.Ran) -> str:
+def outside_done(tx: Tx, id: str, ran: acting.Ran) -> str:
     """An approved call that reached outside has come back; answers what the model is told."""
     found = tx.one(_GET, id=id)
     tx.run(_RESULT, which=id, new_status="Done" if ran.ok else "Failed", came_of_it=ran.text)
@@ -340,7 +330,7 @@ def _refused(house: House, tx: Tx, tree: Tree, row: Any, found: Any, person: str
     )
     house.event(tx, "decided", proposal=found.id, whole=tree.root, decision="refused")
     told = f"{name} refused this. It was not done: {found.sentence}"
-    work.answered(house, tx, tree, row.id, found.id, f"{told}\nThe reason: {reason}" if reason else told, False)
+    work.answered(house, tx, tree, row, found.id, f"{told}\nThe reason: {reason}" if reason else told, False)
 
 
 # Questions
@@ -401,7 +391,7 @@ def answer(house: House, tx: Tx, id: str, person: str, text: str, *, declines: b
         raise NotFound("There is no such question.")
     tree = house.tree(tx, found.root)
     found = tx.one(_QUESTION, id=id)
-    row = work.get(tx, found.piece)
+    row = receipts.get(tx, found.piece)
     if not may_decide(tx, found.asked_of, row.agents.split("/")[0], person):
         raise NotAllowed("This is asked of somebody else, who has not named you to stand in.")
     if found.answered_by is not None:
@@ -436,4 +426,4 @@ def answer(house: House, tx: Tx, id: str, person: str, text: str, *, declines: b
         told = f"{name} declined to answer." + (f" The reason: {text}" if text else "")
     else:
         told = text
-    work.answered(house, tx, tree, row.id, id, told, not declines)
+    work.answered(house, tx, tree, row, id, told, not declines)

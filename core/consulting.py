@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from core import ids, money, people
+from core import ids, money, people, receipts
 from core.asking import through
 from core.declare.agents import Agent
 from core.house import House
@@ -57,7 +57,7 @@ def begin(
     tokens = sum(money.tokens_of(len(message.text.encode())) for message in messages)
     assert model.price is not None
     cost = model.price.micros(tokens, model.max_output_tokens)
-    no_room = money.reserve(tx, tree, row.branch.split("/"), cost)
+    no_room = money.reserve(tx, tree, receipts.branch(tx, row), cost)
     if no_room is not None:
         why_not = f"it could have cost {house.amount(cost)}, and {house.amount(max(no_room.left, 0))} was left"
         return _refused(house, tx, tree, row, agent, model, question, context, why, why_not)
@@ -142,8 +142,8 @@ def took(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: Mod
     tokens = (answer.tokens_in or 0, answer.tokens_out or 0, answer.tokens_cached)
     assert asked.model.price is not None
     cost = asked.reserved if estimated else asked.model.price.micros(*tokens)
-    money.settle(tx, tree, row.branch.split("/"), asked.reserved, cost)
-    money.meter(tx, tree, row.id, row.model_calls + 1, asked.model.name, "consult", tokens, cost, estimated)
+    money.settle(tx, tree, receipts.branch(tx, row), asked.reserved, cost)
+    money.meter(tx, tree, row, asked.model.name, "consult", tokens, cost, estimated=estimated)
     _keep(
         house,
         tx,
@@ -165,9 +165,11 @@ def failed(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, *, left: 
     """The model gave no help; the work goes on without it. `left`: the request had got there, so it is charged its
     whole reservation (rule M10)."""
     micros = asked.reserved if left else 0
-    money.settle(tx, tree, row.branch.split("/"), asked.reserved, micros, calls=1 if left else 0)
     if left:
-        money.meter(tx, tree, row.id, row.model_calls + 1, asked.model.name, "consult", (0, 0, 0), micros, True)
+        money.settle(tx, tree, receipts.branch(tx, row), asked.reserved, micros)
+        money.meter(tx, tree, row, asked.model.name, "consult", (0, 0, 0), micros, estimated=True)
+    else:
+        money.release(tx, tree, receipts.branch(tx, row), asked.reserved)
     _keep(
         house,
         tx,

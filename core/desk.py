@@ -16,7 +16,7 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from core import abandonment, acting, asking, handing_on, ids, people, reading, record, work
+from core import abandonment, acting, asking, handing_on, ids, people, reading, receipts, record, work
 from core.clock import to_micros
 from core.declare.agents import Agent
 from core.declare.schemas import canonical, read_object
@@ -133,10 +133,8 @@ class Desk:
         kind = skill.takes_row
         rows: list[tuple[UUID, str]] = []
         if kind is not None:
-            ctx = acting.context(
-                house, tx, agent.account, people.principal(tx, reader.id), "0" * 32, "", query_only=True
-            )
-            rows = [(row.id, row.label) for row in ctx.session.scalars(select(kind).limit(ROWS_OFFERED))]
+            with acting.guarded_context(house, tx, agent.account, reader.id, "0" * 32) as ctx:
+                rows = [(row.id, row.label) for row in ctx.session.scalars(select(kind).limit(ROWS_OFFERED))]
             rows.sort(key=lambda choice: choice[1])
         delegation = agent.delegates or handing_on.NO_DELEGATION
         return Giving(
@@ -201,10 +199,9 @@ class Desk:
             if people.is_paused(tx, agent.name):
                 raise NotAllowed(f"{agent.shown_as} is paused and takes no work now.")
             person = for_.hex if for_ is not None else self._id
-            who = people.principal(tx, person)
             if person is not None and not people.find(tx, person).active:
                 raise NotAllowed("Work is not done for somebody whose account was deactivated.")
-            self._fits(tx, agent, skill, input_json, who)
+            self._fits(tx, agent, skill, input_json, person)
             return handing_on.open_top(
                 self._house,
                 tx,
@@ -220,20 +217,16 @@ class Desk:
 
         return ids.to_uuid(await self._write(open_top))
 
-    def _fits(self, tx: Tx, agent: Agent, skill: Skill[Any, Any], input_json: str, who: Any) -> None:
-        with tx.savepoint():
-            ctx = acting.context(self._house, tx, agent.account, who, "0" * 32, "", query_only=True)
-            try:
-                skill.handed(input_json, ctx)
-            finally:
-                ctx.session.expunge_all()
+    def _fits(self, tx: Tx, agent: Agent, skill: Skill[Any, Any], input_json: str, person: str | None) -> None:
+        with acting.guarded_context(self._house, tx, agent.account, person, "0" * 32) as ctx:
+            skill.handed(input_json, ctx)
 
     async def outcome(self, id: UUID) -> Outcome[Any]:
         """How a whole stands now."""
 
         def read(tx: Tx, reader: Reader) -> Outcome[Any]:
             of = reading.whole_of(tx, reader, ids.stored(id))
-            row = work.get(tx, of.id)
+            row = receipts.get(tx, of.id)
             agent = self._house.agents.get(row.agent)
             skill = agent.skill(row.skill) if agent else None
             content = reader.content(of)
@@ -349,7 +342,7 @@ class Desk:
             if not allowed:
                 raise NotAllowed("It is stopped by the person it is for, whoever gave it, or a supervisor.")
             tree = self._house.tree(tx, of.id)
-            row = work.get(tx, key)
+            row = receipts.get(tx, key)
             if row.ended_at is not None or row.closing is not None:
                 return
             at_once = abandonment.was_abandoned(self._house, tx, of.id)
@@ -395,7 +388,7 @@ class Desk:
 
         def cost(tx: Tx, reader: Reader) -> int:
             reading.whole_of(tx, reader, ids.stored(id))
-            return int(work.get(tx, ids.stored(id)).tree_micros)
+            return int(receipts.get(tx, ids.stored(id)).tree_micros)
 
         return await self._read(cost)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from core import acting, ids, money, people, record, work
+from core import acting, ids, money, people, receipts, record, work
 from core.declare.agents import Agent
 from core.declare.delegation import Delegation, Specialist
 from core.declare.schemas import canonical, read_object
@@ -146,7 +146,7 @@ def offered(house: House, row: Any, agent: Agent) -> list[Specialist]:
     return list(delegation.to)
 
 
-def find_skill(agent: Agent, name: str, helper: bool, house: House) -> Skill[Any, Any] | None:
+def find_skill(agent: Agent, name: str, helper: bool) -> Skill[Any, Any] | None:
     """The skill of a piece as the app declares it now; of a helper, from whoever may hand it to itself."""
     skill = agent.skill(name)
     if skill is None and helper and agent.delegates is not None:
@@ -156,10 +156,8 @@ def find_skill(agent: Agent, name: str, helper: bool, house: House) -> Skill[Any
     return skill
 
 
-def hand_on(
-    house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str, arguments_text: str, handed: int
-) -> str:
-    """Open a piece under `row` for the tool `name`; answers its id. `handed` is how many it has handed on before.
+def hand_on(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str, arguments_text: str) -> str:
+    """Open a piece under `row` for the tool `name`; answers its id.
 
     Writes the line that it was handed on. Raises HandonError, with what the model is to be told, where nothing is
     opened: no longer declared (D4), no level left (D5), all pieces handed on (D6), input that does not fit (H4), a
@@ -170,7 +168,7 @@ def hand_on(
     if entry is None:
         may = ", ".join(entry.tool_name for entry in offered(house, row, agent)) or "nothing"
         raise NotFound(f"{agent.shown_as} may not hand that on: {name}. It may hand on: {may}.")
-    if handed >= delegation.max_pieces:
+    if row.handed_on >= delegation.max_pieces:
         raise HandonError(
             f"Nothing more is handed on: {agent.shown_as} has handed on {delegation.max_pieces} pieces of this work, "
             "which is all it may."
@@ -182,15 +180,9 @@ def hand_on(
     if people.is_paused(tx, specialist.name):
         raise HandonError(f"{specialist.shown_as} is paused and takes no work now.")
     input_json = canonical(read_object(arguments_text))
-    with tx.savepoint():
-        ctx = acting.context(
-            house, tx, specialist.account, people.principal(tx, tree.person), row.id, "", query_only=True
-        )
-        try:
-            skill.handed(input_json, ctx)
-        finally:
-            ctx.session.expunge_all()
-    left = money.left_above(tx, row.branch.split("/"))
+    with acting.guarded_context(house, tx, specialist.account, tree.person, row.id) as ctx:
+        skill.handed(input_json, ctx)
+    left = money.left_of(receipts.branch(tx, row))
     if left <= 0:
         raise HandonError("Nothing was handed on: no money is left for it.")
     limit = min([left, *_micros(entry.budget, skill.budget, specialist.limits.per_task)])
@@ -209,6 +201,7 @@ def hand_on(
         limit=limit,
         levels_left=min(row.levels_left, delegation.max_depth) - 1,
     )
+    row.set(handed_on=row.handed_on + 1)
     tree.append(
         tx.now,
         row.id,

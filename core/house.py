@@ -70,6 +70,12 @@ class House:
             tx.after(partial(self.bus.told, root))
         return tx.held[root]  # type: ignore[no-any-return]
 
+    def tree_of(self, tx: Tx, piece: str) -> record.Tree:
+        """Lock the tree of a piece, likewise."""
+        tree = record.lock_of(tx, piece)
+        tx.after(partial(self.bus.told, tree.root))
+        return tree
+
     def wake(self, tx: Tx, piece: str) -> None:
         tx.after(partial(self.dispatcher.wake, piece))
 

@@ -13,7 +13,7 @@ from typing import Any
 import stamina
 import structlog
 
-from core import acting, asking, consulting, people, turn, work
+from core import acting, asking, consulting, turn, work
 from core.declare.actions import Action, Context
 from core.declare.schemas import read_object, text_of
 from core.errors import Abort, HandonError, Superseded, Unreachable
@@ -156,24 +156,22 @@ class Loop:
         agents = asking.agents_of(house, row)
         action = asking.find_action(house, agents[-1], row, call.name)
         if action is None:
-            turn.answer_call(tx, held, call, f"{call.name} is no longer a tool of this work.", False)
+            turn.answer_call(tx, held.piece, call.position, f"{call.name} is no longer a tool of this work.", False)
             return None
         tree = house.tree(tx, held.root)
-        person = people.principal(tx, asking.decider(tx, call.subject) or tree.person)
+        account, person = agents[-1].account, asking.decider(tx, call.subject) or tree.person
         key = f"{held.piece}-{call.subject or f'{row.turn}-{call.position}'}"
         try:
             values = action.read(call.arguments)
-            ctx = acting.context(house, tx, agents[-1].account, person, held.piece, key, query_only=True)
-            loaded = acting.load_rows(ctx, action, values)
-            ctx.session.expunge_all()
+            with acting.guarded_context(house, tx, account, person, held.piece, key) as ctx:
+                loaded, who = acting.load_rows(ctx, action, values), ctx.person
         except HandonError as error:
-            turn.answer_call(tx, held, call, str(error), False)
+            turn.answer_call(tx, held.piece, call.position, str(error), False)
             return None
         plain = action.plain(values)
         if not action.query:
             turn.call_begun(house, tx, held, call, action, plain)
-        outside = Context(None, person, ctx.agent, ctx.piece, ctx.clock, key)  # type: ignore[arg-type]
-        return action, loaded, plain, outside
+        return action, loaded, plain, acting.outside_context(house, account, who, held.piece, key)
 
     async def _consult(self, held: Held, call: OutsideCall) -> None:
         asked = read_object(call.arguments)
@@ -188,7 +186,7 @@ class Loop:
             agent = asking.agents_of(house, row)[-1]
             begun = consulting.begin(house, tx, tree, row, agent, question, context, why)
             if isinstance(begun, str):
-                turn.answer_call(tx, held, call, prefix + begun, False)
+                turn.answer_call(tx, held.piece, call.position, prefix + begun, False)
                 return None
             return begun
 
@@ -211,6 +209,8 @@ class Loop:
                 told = consulting.failed(house, tx, tree, row, begun, left=left)
             else:
                 told = consulting.took(house, tx, tree, row, begun, answer)
-            turn.answer_call(tx, held, call, prefix + told, answer is not None and why is not HelpReason.STUCK)
+            turn.answer_call(
+                tx, held.piece, call.position, prefix + told, answer is not None and why is not HelpReason.STUCK
+            )
 
         await self._store.write(took)

@@ -14,20 +14,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
 from core.errors import BadInput
+from core.receipts import Receipt
 from core.record import Tree
 from core.sql import Statement, insert_into
 from core.store import Tx
-from core.tables import account, metered_call, piece
+from core.tables import account, metered_call
 
 MICROS = 1_000_000
 BYTES_PER_TOKEN = 3  # an estimate on the high side: most text takes four and more
 
-_BRANCH_COLUMNS = (piece.c.id, piece.c.agent, piece.c.limit_micros, piece.c.tree_micros, piece.c.reserved_micros)
 _ACCOUNT = Statement(select(account).where(account.c.key == bindparam("account_key")).with_for_update())
 _NEW_ACCOUNT = insert_into(account, or_ignore=True)
 _SET_LIMIT = Statement(
@@ -42,38 +41,6 @@ _MOVE_ACCOUNT = Statement(
     )
 )
 _METER = insert_into(metered_call)
-_OWN = Statement(
-    update(piece)
-    .where(piece.c.id == bindparam("piece_id"))
-    .values(
-        own_micros=piece.c.own_micros + bindparam("spent"),
-        tree_micros=piece.c.tree_micros + bindparam("spent"),
-        reserved_micros=piece.c.reserved_micros + bindparam("reserved"),
-        call_micros=piece.c.call_micros + bindparam("reserved"),
-        model_calls=piece.c.model_calls + bindparam("calls"),
-    )
-)
-
-_select_branch: dict[int, Statement] = {}
-_move_branch: dict[int, Statement] = {}
-
-
-def _of_branch(depth: int) -> tuple[Statement, Statement]:
-    """Statements over as many rows as a branch has; made once for each length."""
-    if depth not in _select_branch:
-        ids: list[Any] = [bindparam(f"id{n}") for n in range(depth)]
-        _select_branch[depth] = Statement(
-            select(*_BRANCH_COLUMNS).where(piece.c.id.in_(ids)).order_by(piece.c.depth.desc())
-        )
-        _move_branch[depth] = Statement(
-            update(piece)
-            .where(piece.c.id.in_(ids))
-            .values(
-                tree_micros=piece.c.tree_micros + bindparam("spent"),
-                reserved_micros=piece.c.reserved_micros + bindparam("reserved"),
-            )
-        )
-    return _select_branch[depth], _move_branch[depth]
 
 
 def to_micros(amount: Decimal | int | str) -> int:
@@ -128,78 +95,74 @@ class NoRoom:
         )
 
 
-def reserve(tx: Tx, tree: Tree, branch: Sequence[str], micros: int) -> NoRoom | None:
+def reserve(tx: Tx, tree: Tree, branch: Sequence[Receipt], micros: int) -> NoRoom | None:
     """Hold `micros` against the piece (last of `branch`), every piece above it and the tree's accounts, or against
     none of them and say where there is no room (rule M2)."""
-    find, _ = _of_branch(len(branch))
-    ids = {f"id{n}": id for n, id in enumerate(branch)}
-    for row in tx.all(find, **ids):
-        left = row.limit_micros - row.tree_micros - row.reserved_micros
-        if micros > left:
-            passing = micros <= row.limit_micros - row.tree_micros
-            return NoRoom(row.id, row.agent, micros, left, row.limit_micros, passing)
+    for receipt in reversed(branch):
+        if micros > receipt.left:
+            passing = micros <= receipt.limit_micros - receipt.tree_micros
+            return NoRoom(receipt.id, receipt.agent, micros, receipt.left, receipt.limit_micros, passing)
     for key in tree.accounts:
         kept = tx.one(_ACCOUNT, account_key=key)
         if kept.limit_micros is not None and micros > kept.limit_micros - kept.spent_micros - kept.reserved_micros:
             left = kept.limit_micros - kept.spent_micros - kept.reserved_micros
             return NoRoom(key, "", micros, left, kept.limit_micros, micros <= kept.limit_micros - kept.spent_micros)
-    _move(tx, tree, branch, spent=0, reserved=micros, calls=0)
+    _move(tx, tree, branch, spent=0, reserved=micros)
     return None
 
 
-def _move(tx: Tx, tree: Tree, branch: Sequence[str], *, spent: int, reserved: int, calls: int) -> None:
-    tx.run(_OWN, piece_id=branch[-1], spent=spent, reserved=reserved, calls=calls)
-    if len(branch) > 1:
-        _, move = _of_branch(len(branch) - 1)
-        tx.run(move, spent=spent, reserved=reserved, **{f"id{n}": id for n, id in enumerate(branch[:-1])})
+def _move(tx: Tx, tree: Tree, branch: Sequence[Receipt], *, spent: int, reserved: int) -> None:
+    for receipt in branch:
+        receipt.set(tree_micros=receipt.tree_micros + spent, reserved_micros=receipt.reserved_micros + reserved)
+    own = branch[-1]
+    own.set(own_micros=own.own_micros + spent, call_micros=own.call_micros + reserved)
     for key in tree.accounts:
         tx.run(_MOVE_ACCOUNT, account_key=key, spent=spent, reserved=reserved)
 
 
-def settle(tx: Tx, tree: Tree, branch: Sequence[str], reserved: int, spent: int, calls: int = 1) -> None:
+def settle(tx: Tx, tree: Tree, branch: Sequence[Receipt], reserved: int, spent: int) -> None:
     """Charge what a call cost to all it was reserved against, and give the reservation back (rule M3)."""
-    _move(tx, tree, branch, spent=spent, reserved=-reserved, calls=calls)
+    _move(tx, tree, branch, spent=spent, reserved=-reserved)
+    branch[-1].set(model_calls=branch[-1].model_calls + 1)
 
 
-def release(tx: Tx, tree: Tree, branch: Sequence[str], reserved: int) -> None:
+def release(tx: Tx, tree: Tree, branch: Sequence[Receipt], reserved: int) -> None:
     """Give a reservation back, unused."""
-    settle(tx, tree, branch, reserved, 0, calls=0)
+    _move(tx, tree, branch, spent=0, reserved=-reserved)
 
 
-def left_above(tx: Tx, branch: Sequence[str]) -> int:
-    """What the branch leaves to a piece opened under its last one at this moment (rule M1)."""
-    find, _ = _of_branch(len(branch))
-    rows = tx.all(find, **{f"id{n}": id for n, id in enumerate(branch)})
-    return int(min(row.limit_micros - row.tree_micros - row.reserved_micros for row in rows))
+def left_of(branch: Sequence[Receipt]) -> int:
+    """What a branch leaves to a piece opened under its last one at this moment (rule M1)."""
+    return min(receipt.left for receipt in branch)
 
 
 def meter(
     tx: Tx,
     tree: Tree,
-    piece_id: str,
-    n: int,
+    receipt: Receipt,
     model: str,
     purpose: str,
     tokens: tuple[int, int, int],
     micros: int,
+    *,
     estimated: bool,
 ) -> None:
-    """Put the piece's n-th call on the meter (rule M8)."""
-    row: dict[str, Any] = {
-        "piece": piece_id,
-        "n": n,
-        "root": tree.root,
-        "model": model,
-        "purpose": purpose,
-        "tokens_in": tokens[0],
-        "tokens_out": tokens[1],
-        "tokens_cached": tokens[2],
-        "micros": micros,
-        "estimated": estimated,
-        "person": tree.person,
-        "at": tx.now,
-    }
-    tx.run(_METER, **row)
+    """Put the call that was just settled on the meter (rule M8)."""
+    tx.later(
+        _METER,
+        piece=receipt.id,
+        n=receipt.model_calls,
+        root=tree.root,
+        model=model,
+        purpose=purpose,
+        tokens_in=tokens[0],
+        tokens_out=tokens[1],
+        tokens_cached=tokens[2],
+        micros=micros,
+        estimated=estimated,
+        person=tree.person,
+        at=tx.now,
+    )
 
 
 def open_account(tx: Tx, key: str, limit: int | None = None) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, case, func, or_, select
 
-from core import asking, gate, record, work
+from core import asking, gate, receipts, record, work
 from core.clock import from_micros
 from core.declare.rights import Principal
 from core.errors import NotFound
@@ -383,7 +383,7 @@ def as_piece(house: House, row: Any, of: Any, content: bool) -> Piece:
 
 def one_piece(house: House, tx: Tx, reader: Reader, id: str) -> Piece:
     of = whole_of(tx, reader, id)
-    return as_piece(house, work.get(tx, id), of, reader.content(of))
+    return as_piece(house, receipts.get(tx, id), of, reader.content(of))
 
 
 def handed_on_by(house: House, tx: Tx, reader: Reader, id: str) -> list[Piece]:
@@ -451,12 +451,12 @@ def some_nodes(house: House, tx: Tx, reader: Reader, id: str, wanted: set[str]) 
     of = whole_of(tx, reader, id)
     rows: dict[str, Any] = {}
     for one in wanted:
-        row = work.get(tx, one)
+        row = receipts.get(tx, one)
         if row.root != of.id:
             continue
         for above in row.branch.split("/"):
             if above not in rows:
-                rows[above] = work.get(tx, above)
+                rows[above] = receipts.get(tx, above)
     ordered = sorted(rows.values(), key=lambda row: (row.depth, row.opened_at, row.id))
     return _nodes(house, tx, reader, of, ordered)
 
@@ -476,7 +476,7 @@ def _lines(house: House, tx: Tx, reader: Reader, of: Any, rows: Sequence[Any]) -
     shown = []
     for row in rows:
         if row.piece not in agents:
-            agents[row.piece] = house.label(work.get(tx, row.piece).agent)
+            agents[row.piece] = house.label(receipts.get(tx, row.piece).agent)
         kind = TraceKind(row.kind)
         micros = (
             json.loads(row.payload).get("micros")
@@ -663,7 +663,7 @@ def helps(house: House, tx: Tx, reader: Reader, id: str) -> list[Help]:
 
 def pane(house: House, tx: Tx, reader: Reader, id: str) -> Pane:
     of = whole_of(tx, reader, id)
-    row = work.get(tx, id)
+    row = receipts.get(tx, id)
     nodes = tree(house, tx, reader, id)
     number = next(n for n, node in enumerate(nodes, 1) if node.piece == to_uuid(id))
     content = reader.content(of)

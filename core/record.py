@@ -11,21 +11,21 @@ is a float.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core.declare.schemas import canonical
+from core.declare.schemas import canonical, to_json
 from core.errors import NotFound
 from core.sql import Statement, insert_into
 from core.store import Tx
-from core.tables import line, whole
+from core.tables import line, piece, whole
 from core.values import TraceKind, Verdict
 
 GENESIS = "0" * 64
+HASHED = ("root", "n", "at", "piece", "kind", "summary", "payload")  # what a line says, in the order it is hashed
 
 # What a line of each kind says to somebody who may not read content (rule R8). A new kind needs its sentence here.
 KINDS: Mapping[TraceKind, str] = {
@@ -52,6 +52,11 @@ KINDS: Mapping[TraceKind, str] = {
 
 # On SQLite the transaction itself is the lock (BEGIN IMMEDIATE), and FOR UPDATE is left out by its dialect.
 _LOCK = Statement(select(whole).where(whole.c.id == bindparam("id")).with_for_update())
+_LOCK_OF = Statement(
+    select(whole)
+    .where(whole.c.id == select(piece.c.root).where(piece.c.id == bindparam("piece")).scalar_subquery())
+    .with_for_update()
+)
 _ADVANCE = Statement(
     update(whole)
     .where(whole.c.id == bindparam("root"))
@@ -119,19 +124,7 @@ class Tree:
 
 def hash_of(entry: Mapping[str, Any]) -> str:
     """The hash of a line, from the hash before it and what it says."""
-    said = json.dumps(
-        [
-            entry["root"],
-            entry["n"],
-            entry["at"],
-            entry["piece"],
-            str(entry["kind"]),
-            entry["summary"],
-            entry["payload"],
-        ],
-        separators=(",", ":"),
-        ensure_ascii=False,
-    )
+    said = to_json([entry[name] for name in HASHED])
     return hashlib.sha256(f"{entry['before']}\n{said}".encode()).hexdigest()
 
 
@@ -144,6 +137,14 @@ def lock(tx: Tx, root: str) -> Tree:
             raise NotFound("There is no such work.")
         tree = hold(tx, row)
     return tree
+
+
+def lock_of(tx: Tx, piece_id: str) -> Tree:
+    """Lock the tree of a piece. Raises NotFound."""
+    row = tx.one(_LOCK_OF, piece=piece_id)
+    if row is None:
+        raise NotFound("There is no such piece of work.")
+    return tx.held[row.id] if row.id in tx.held else hold(tx, row)
 
 
 def hold(tx: Tx, row: Any) -> Tree:

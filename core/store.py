@@ -50,7 +50,9 @@ class Tx:
         self._cursor: Any = cast(Any, connection.connection.dbapi_connection).cursor()
         self._session: Session | None = None
         self._after: list[Callable[[], None]] = []
+        self._flushers: list[Callable[[Tx], None]] = []
         self._before: list[Callable[[Tx], None]] = []
+        self._later: dict[Statement, list[Params]] = {}
         self._savepoints = 0
         self.held: dict[Any, Any] = {}  # what verbs keep for the length of this transaction
 
@@ -82,17 +84,32 @@ class Tx:
     def session(self) -> Session:
         """An ORM session in this very transaction. It never commits; the store does."""
         if self._session is None:
-            self._session = self.new_session(Session)
+            session = self._session = self.new_session(Session)
+            self.before_end(lambda _: session.flush())
         return self._session
 
     def new_session(self, kind: type[AnySession]) -> AnySession:
-        session = kind(bind=self.connection, join_transaction_mode="rollback_only", expire_on_commit=False)
-        self.before_end(lambda _: session.flush())
-        return session
+        return kind(bind=self.connection, join_transaction_mode="rollback_only", expire_on_commit=False)
 
     def after(self, callback: Callable[[], None]) -> None:
         """Call this on the event loop once the transaction is committed; never where it is not."""
         self._after.append(callback)
+
+    def later(self, statement: Statement, **row: Any) -> None:
+        """Insert this row last in the transaction, together with others of its kind."""
+        self._later.setdefault(statement, []).append(row)
+
+    def on_flush(self, callback: Callable[[Tx], None]) -> None:
+        """Call this whenever what is gathered has to be written."""
+        self._flushers.append(callback)
+
+    def flush(self) -> None:
+        """Write what is gathered now: what is asked next must see it."""
+        for callback in self._flushers:
+            callback(self)
+        later, self._later = self._later, {}
+        for statement, rows in later.items():
+            self.many(statement, rows)
 
     def before_end(self, callback: Callable[[Tx], None]) -> None:
         """Call this last in the transaction: for what is gathered and written at once."""
@@ -113,6 +130,7 @@ class Tx:
         self._cursor.execute(f"RELEASE SAVEPOINT {name}")
 
     def end(self) -> list[Callable[[], None]]:
+        self.flush()
         for callback in self._before:
             callback(self)
         self.close()
@@ -221,7 +239,8 @@ class Store:
     # PostgreSQL: a transaction for each function.
 
     def _write_alone(self, fn: Callable[[Tx], Any], future: asyncio.Future[Any]) -> None:
-        assert self._write_engine is not None and self._loop is not None
+        assert self._write_engine is not None
+        assert self._loop is not None
         after: list[Callable[[], None]] = []
         result: Any = None
         failure: BaseException | None = None

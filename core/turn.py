@@ -8,50 +8,34 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core import acting, asking, gate, handing_on, money, people, work
+from core import acting, asking, money, people, receipts, work
+from core import scene as scenes
+from core.calls import Calls, do, with_ids
 from core.declare.actions import Action
-from core.declare.agents import Agent
-from core.declare.schemas import canonical, read_object
-from core.declare.skills import Skill
+from core.declare.schemas import canonical, to_json
 from core.errors import BadInput, HandonError
 from core.house import House
 from core.ids import to_uuid
 from core.models.messages import Message, ModelAnswer, ModelCall, ModelRequest, ToolResult
-from core.offer import ASK_PERSON, CONSULT, HAND_BACK, Offer, offer
+from core.offer import HAND_BACK, Offer, offer
+from core.receipts import Receipt
 from core.record import Tree
+from core.scene import Scene
 from core.sql import Statement
 from core.store import Tx
-from core.tables import message, piece, turn_call
-from core.values import Gate, HelpReason, Status, TraceKind
+from core.tables import message, turn_call
+from core.values import HelpReason, Status, TraceKind
+
+UNKNOWN = "It was begun and never reported back: its outcome is unknown, and it is not run again. Find out first."
 
 _MESSAGES = Statement(select(message).where(message.c.piece == bindparam("piece")).order_by(message.c.n))
 _CALLS = Statement(select(turn_call).where(turn_call.c.piece == bindparam("piece")).order_by(turn_call.c.position))
-_PROGRESS_FIELDS = (
-    "turn",
-    "messages",
-    "tokens",
-    "handed_on",
-    "failed_in_row",
-    "consulted_stuck",
-    "same_calls",
-    "last_calls",
-)
-_PROGRESS = Statement(
-    update(piece)
-    .where(piece.c.id == bindparam("piece_id"))
-    .values({name: bindparam(f"new_{name}") for name in _PROGRESS_FIELDS})
-)
-_BACK = Statement(
-    update(piece)
-    .where(piece.c.id == bindparam("piece_id"))
-    .values(run="due", fence=piece.c.fence + 1, held_since=bindparam("none"))
-)
 _BEGUN = Statement(
     update(turn_call)
     .where(turn_call.c.piece == bindparam("of"), turn_call.c.position == bindparam("at"))
@@ -61,9 +45,6 @@ _ANSWERED = Statement(
     update(turn_call)
     .where(turn_call.c.piece == bindparam("of"), turn_call.c.position == bindparam("at"))
     .values(state="answered", answer=bindparam("text"), ok=bindparam("went_well"))
-)
-UNKNOWN = (
-    "It was begun and never reported back: its outcome is unknown. It is not run again. Find out before you rely on it."
 )
 
 
@@ -75,7 +56,6 @@ class Held:
     agent: str
     root: str
     fence: int
-    branch: tuple[str, ...]
     messages: list[Message]  # the system's first
 
 
@@ -96,7 +76,6 @@ class OutsideCall:
     arguments: str
     subject: str | None
     kind: str  # tool, proposal, consult
-    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,73 +109,48 @@ def request(house: House, held: Held, ask: Ask) -> ModelRequest:
 
 def begin(house: House, tx: Tx, id: str) -> tuple[Held, Next] | None:
     """Take a due piece. Answers the run's hold on it and what comes first; None where it is not due."""
-    root = work.root_of(tx, id)
-    tree = house.tree(tx, root)
-    row = work.take(tx, id)
-    if row is None:
+    taken = work.take(house, tx, id)
+    if taken is None:
         return None
-    held = Held(id, row.agent, root, row.fence, tuple(row.branch.split("/")), [Message("system")])
-    found = _declared(house, tx, tree, row)
-    if found is None:
+    tree, receipt = taken
+    held = Held(id, receipt.agent, tree.root, receipt.fence, [Message("system")])
+    scene = scenes.of(house, tx, tree, receipt)
+    if scene is None:
         return None
-    agents, skill = found
-    if row.messages == 0:
-        brief = _brief(house, tx, tree, row, agents[-1], skill)
+    if receipt.messages == 0:
+        brief = _brief(scene)
         if brief is None:
             return None
-        work.say(tx, id, 1, "user", brief)
-        row = _progress(tx, row, messages=1, tokens=row.tokens + money.tokens_of(len(brief.encode())))
+        work.say(tx, receipt, "user", brief)
         held.messages.append(Message("user", brief))
-        return held, prepare(house, tx, tree, row, agents, skill, ())
+        return held, prepare(scene, ())
     held.messages += [_message(entry) for entry in tx.all(_MESSAGES, piece=id)]
     calls = tx.all(_CALLS, piece=id)
     if not calls:
-        return held, prepare(house, tx, tree, row, agents, skill, ())
+        return held, prepare(scene, ())
     for call in calls:
         if call.state == "begun":
-            tx.run(_ANSWERED, of=id, at=call.position, text=UNKNOWN, went_well=False)
-    waiting = outside_calls(calls)
-    return held, Outside(waiting) if waiting else gather(house, tx, tree, row, agents, skill)
+            answer_call(tx, id, call.position, UNKNOWN, False)
+    waiting = [call for call in calls if call.state == "to_run"]
+    return held, _outside(call._asdict() for call in waiting) if waiting else gather(scene)
 
 
-def outside_calls(calls: Sequence[Any]) -> tuple[OutsideCall, ...]:
-    return tuple(
-        OutsideCall(call.position, call.name, call.arguments, call.subject, call.kind, call.state)
-        for call in calls
-        if call.state == "to_run"
-    )
+def _outside(rows: Iterable[dict[str, Any]], said: tuple[Message, ...] = ()) -> Outside:
+    names = ("position", "name", "arguments", "subject", "kind")
+    return Outside(tuple(OutsideCall(**{name: row[name] for name in names}) for row in rows), said)
 
 
-def _declared(house: House, tx: Tx, tree: Tree, row: Any) -> tuple[list[Agent], Skill[Any, Any]] | None:
-    """The agents of the branch and the piece's skill as declared now. Where one is gone the piece fails."""
-    try:
-        agents = asking.agents_of(house, row)
-    except HandonError as error:
-        work.end(house, tx, tree, row, Status.FAILED, str(error))
-        return None
-    skill = handing_on.find_skill(agents[-1], row.skill, row.helper, house)
-    if skill is None:
-        work.end(house, tx, tree, row, Status.FAILED, f"{agents[-1].shown_as} no longer has the skill {row.skill}.")
-        return None
-    return agents, skill
-
-
-def _brief(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, skill: Skill[Any, Any]) -> str | None:
+def _brief(scene: Scene) -> str | None:
     """The first message of the conversation. Where it cannot be made the piece fails, saying why."""
     try:
-        with tx.savepoint():
-            ctx = acting.context(
-                house, tx, agent.account, people.principal(tx, tree.person), row.id, "", query_only=True
-            )
-            try:
-                return skill.brief_handed(row.input, ctx)
-            finally:
-                ctx.session.expunge_all()
+        receipt = scene.receipt
+        with acting.guarded_context(scene.house, scene.tx, scene.agent.account, scene.tree.person, receipt.id) as ctx:
+            return scene.skill.brief_handed(receipt.input, ctx)
     except HandonError as error:
-        work.end(house, tx, tree, row, Status.FAILED, f"Its work could not be read: {error}")
+        scene.end(Status.FAILED, f"Its work could not be read: {error}")
     except Exception as error:
-        acting.log.exception("a brief failed", skill=skill.name)
-        work.end(house, tx, tree, row, Status.FAILED, f"Its work could not be read: {type(error).__name__}: {error}")
+        acting.log.exception("a brief failed", skill=scene.skill.name)
+        scene.end(Status.FAILED, f"Its work could not be read: {type(error).__name__}: {error}")
     return None
 
 
@@ -206,200 +160,126 @@ def _message(entry: Any) -> Message:
     return Message(entry.role, entry.text, calls, results)
 
 
-def _progress(tx: Tx, row: Any, **changes: Any) -> Any:
-    """Write how far a piece has come; answers the row as it is now."""
-    row = row._replace(**changes)
-    tx.run(_PROGRESS, piece_id=row.id, **{f"new_{name}": getattr(row, name) for name in _PROGRESS_FIELDS})
-    return row
-
-
 # Before a model is asked
 
 
-def prepare(
-    house: House,
-    tx: Tx,
-    tree: Tree,
-    row: Any,
-    agents: Sequence[Agent],
-    skill: Skill[Any, Any],
-    said: tuple[Message, ...],
-) -> Next:
+def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     """Still wanted, within its guards, and affordable? Then the money is held and its model may be asked."""
-    agent = agents[-1]
-    if row.closing is not None:
-        work.end(house, tx, tree, row, Status(row.closing), row.closing_why)
+    house, tx, tree, receipt = scene.house, scene.tx, scene.tree, scene.receipt
+    if scene.end_closing():
         return None
     if tree.person is not None and people.row(tx, tree.person).deactivated_at is not None:
-        work.call_off(
-            house, tx, tree, work.get(tx, tree.root), Status.CANCELLED, "The person it is for was deactivated."
-        )
-        _end_as_called_off(house, tx, tree, row)
+        top = receipts.get(tx, tree.root)
+        work.call_off(house, tx, tree, top, Status.CANCELLED, "The person it is for was deactivated.")
+        scene.end_closing()
         return None
-    guards = agent.guards or house.settings.guards
-    if row.turn >= guards.turns:
-        work.end(
-            house, tx, tree, row, Status.STOPPED, f"It had {row.turn} turns, which is all a piece of its work gets."
-        )
+    why = _stopped_by_guard(scene)
+    if why:
+        scene.end(Status.STOPPED, why)
         return None
-    if guards.wall_clock is not None and tx.now - row.opened_at > guards.wall_clock.total_seconds() * 1_000_000:
-        work.end(
-            house,
-            tx,
-            tree,
-            row,
-            Status.STOPPED,
-            f"It took longer than {guards.wall_clock}, which is all a piece of its work gets.",
-        )
-        return None
-    tools = offer(house, row, agents, skill)
-    model = house.model_of(agent)
+    tools = offer(house, receipt, scene.agents, scene.skill)
+    model = house.model_of(scene.agent)
     assert model.price is not None
-    cost = model.price.micros(tools.tokens + row.tokens, model.max_output_tokens)
-    no_room = money.reserve(tx, tree, row.branch.split("/"), cost)
+    cost = model.price.micros(tools.tokens + receipt.tokens, model.max_output_tokens)
+    no_room = money.reserve(tx, tree, receipts.branch(tx, receipt), cost)
     if no_room is None:
         return Ask(model.name, tools, cost, said)
     if no_room.passing:
         return Room(said)
-    own = no_room.whose == row.id
+    own = no_room.whose == receipt.id
     why = no_room.sentence(house.settings.currency, own)
     if own:
-        work.end(house, tx, tree, row, Status.STOPPED, why)
+        scene.end(Status.STOPPED, why)
         return None
-    above = work.get(tx, no_room.whose if no_room.agent else tree.root)
+    above = receipts.get(tx, no_room.whose if no_room.agent else tree.root)
     work.call_off(house, tx, tree, above, Status.STOPPED, why)
-    _end_as_called_off(house, tx, tree, row)
+    scene.end_closing()
     return None
 
 
-def _end_as_called_off(house: House, tx: Tx, tree: Tree, row: Any) -> None:
-    """The piece this run holds has been called off with others: this is its next step."""
-    now = work.get(tx, row.id)
-    if now.ended_at is None:
-        work.end(house, tx, tree, now, Status(now.closing), now.closing_why)
+def _stopped_by_guard(scene: Scene) -> str:
+    """Rule E7: why a guard stops the piece before another turn; empty where none does."""
+    receipt = scene.receipt
+    guards = scene.agent.guards or scene.house.settings.guards
+    if receipt.turn >= guards.turns:
+        return f"It had {receipt.turn} turns, which is all a piece of its work gets."
+    if guards.wall_clock is not None:
+        most = guards.wall_clock.total_seconds() * 1_000_000
+        if scene.tx.now - receipt.opened_at > most:
+            return f"It took longer than {guards.wall_clock}, which is all a piece of its work gets."
+    return ""
 
 
 def try_again(house: House, tx: Tx, held: Held) -> Next:
     """Ask once more for room."""
     tree = house.tree(tx, held.root)
-    row = work.mine(tx, held.piece, held.fence)
-    found = _declared(house, tx, tree, row)
-    return prepare(house, tx, tree, row, found[0], found[1], ()) if found else None
+    scene = scenes.of(house, tx, tree, work.mine(tx, held.piece, held.fence))
+    return prepare(scene, ()) if scene else None
 
 
 # After it has answered
-
-
-@dataclass(slots=True)
-class _Turn:
-    """What the calls of one answer came to, in their order."""
-
-    row: Any
-    calls: list[dict[str, Any]] = field(default_factory=list)
-    handed_on: int = 0
-    went_well: bool = False
-
-    def add(
-        self,
-        call: ModelCall,
-        kind: str,
-        *,
-        answer: str | None = None,
-        ok: bool = False,
-        state: str = "",
-        subject: str | None = None,
-    ) -> None:
-        self.calls.append(
-            {
-                "piece": self.row.id,
-                "position": len(self.calls),
-                "call_id": call.id,
-                "name": call.name,
-                "kind": kind,
-                "state": state or ("open" if answer is None else "answered"),
-                "subject": subject,
-                "arguments": call.arguments_text,
-                "answer": answer,
-                "ok": ok,
-            }
-        )
-        self.went_well = self.went_well or ok
-
-
-def with_ids(calls: Sequence[ModelCall], turn: int) -> list[ModelCall]:
-    """The calls, each with an id of its own: none, or one that came twice, is replaced (rule H6)."""
-    seen: set[str] = set()
-    fresh = []
-    for n, call in enumerate(calls):
-        id = call.id
-        if not id or id in seen or len(id) > 200:
-            id = f"call-{turn + 1}-{n + 1}"
-        seen.add(id)
-        fresh.append(ModelCall(id, call.name[:200], call.arguments_text or "{}"))
-    return fresh
 
 
 def take_in(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer) -> Next:
     """Charge and record an answer, and do what it asks for. An answer for a piece this run no longer holds is charged
     and goes on the record, and nothing else comes of it (rule E9)."""
     tree = house.tree(tx, held.root)
-    row = work.get(tx, held.piece)
-    late = row.fence != held.fence or row.run != "held"
-    row = _charge(house, tx, tree, held, row, ask, answer, late)
+    receipt = receipts.get(tx, held.piece)
+    late = receipt.fence != held.fence or receipt.run != "held"
+    _charge(house, tx, tree, receipt, ask, answer, late)
     if late:
         return None
-    calls = with_ids(answer.calls, row.turn)
-    as_json = (
-        json.dumps([[call.id, call.name, call.arguments_text] for call in calls], ensure_ascii=False) if calls else None
-    )
-    work.say(tx, row.id, row.messages + 1, "assistant", answer.text, as_json)
+    receipt.set(turn=receipt.turn + 1)
+    calls = with_ids(answer.calls, receipt.turn)
+    as_json = to_json([[call.id, call.name, call.arguments_text] for call in calls]) if calls else None
+    work.say(tx, receipt, "assistant", answer.text, as_json)
     said = Message("assistant", answer.text, tuple(calls))
-    size = len(answer.text.encode()) + (len(as_json.encode()) if as_json else 0)
-    row = row._replace(turn=row.turn + 1, messages=row.messages + 1, tokens=row.tokens + money.tokens_of(size))
-    found = _declared(house, tx, tree, row)
-    if found is None:
-        return None
-    agents, skill = found
-    if row.closing is not None:
-        work.end(house, tx, tree, row, Status(row.closing), row.closing_why)
-        return None
-    again = hashlib.sha256(canonical([[call.name, call.arguments_text] for call in calls]).encode()).hexdigest()
-    row = row._replace(same_calls=row.same_calls + 1 if again == row.last_calls else 1, last_calls=again)
-    guards = agents[-1].guards or house.settings.guards
-    if calls and row.same_calls >= guards.same_call:
-        _progress(tx, row)
-        why = f"It asked for the same {row.same_calls} times in a row: {', '.join(call.name for call in calls)}."
-        work.end(house, tx, tree, row, Status.STOPPED, why)
+    scene = scenes.of(house, tx, tree, receipt)
+    if scene is None or scene.end_closing():
         return None
     if not calls:
         told = f"Nothing was called. When the work is done, call {HAND_BACK} with the result."
-        return _failed_attempt(house, tx, tree, row, agents, skill, ModelCall("", "", ""), told, said)
+        return _failed_attempt(scene, ModelCall("", "", ""), told, said)
+    if _goes_round(scene, calls):
+        return None
     if len(calls) == 1 and calls[0].name == HAND_BACK:
-        return _hand_back(house, tx, tree, row, agents, skill, calls[0], said)
-    turn = _Turn(row)
+        return _hand_back(scene, calls[0], said)
+    done = Calls(receipt.id)
     for call in calls:
-        _do(house, tx, tree, turn, agents, skill, call, answer.text)
-    return _after_calls(house, tx, tree, turn, agents, skill, said)
+        do(scene, done, call, answer.text)
+    return _after_calls(scene, done, said)
 
 
-def _charge(house: House, tx: Tx, tree: Tree, held: Held, row: Any, ask: Ask, answer: ModelAnswer, late: bool) -> Any:
+def _goes_round(scene: Scene, calls: list[ModelCall]) -> bool:
+    """Rule E7: the same calls again and again stop the piece. Answers whether they did."""
+    receipt = scene.receipt
+    asked = to_json([[call.name, call.arguments_text] for call in calls])
+    mark = hashlib.sha256(asked.encode()).hexdigest()
+    receipt.set(same_calls=receipt.same_calls + 1 if mark == receipt.last_calls else 1, last_calls=mark)
+    guards = scene.agent.guards or scene.house.settings.guards
+    if receipt.same_calls < guards.same_call:
+        return False
+    names = ", ".join(call.name for call in calls)
+    scene.end(Status.STOPPED, f"It asked for the same {receipt.same_calls} times in a row: {names}.")
+    return True
+
+
+def _charge(house: House, tx: Tx, tree: Tree, receipt: Receipt, ask: Ask, answer: ModelAnswer, late: bool) -> None:
     model = house.models[ask.model]
     estimated = answer.tokens_in is None or answer.tokens_out is None
     tokens = (answer.tokens_in or 0, answer.tokens_out or 0, answer.tokens_cached)
     assert model.price is not None
     cost = ask.reserved if estimated else model.price.micros(*tokens)
-    reserved = 0 if late else ask.reserved
-    money.settle(tx, tree, held.branch, reserved, cost)
-    money.meter(tx, tree, row.id, row.model_calls + 1, model.name, "work", tokens, cost, estimated)
-    counted = (
-        "an unknown number of tokens, charged as reserved" if estimated else f"{tokens[0]} tokens in, {tokens[1]} out"
-    )
-    label = house.label(row.agent)
+    money.settle(tx, tree, receipts.branch(tx, receipt), 0 if late else ask.reserved, cost)
+    money.meter(tx, tree, receipt, model.name, "work", tokens, cost, estimated=estimated)
+    counted = "an unknown number of tokens, charged as reserved"
+    if not estimated:
+        counted = f"{tokens[0]} tokens in, {tokens[1]} out"
     tree.append(
         tx.now,
-        row.id,
+        receipt.id,
         TraceKind.LATE_ANSWER if late else TraceKind.MODEL_ANSWERED,
-        f"{label} had an answer from {model.name}{' too late' if late else ''}: {counted}.",
+        f"{house.label(receipt.agent)} had an answer from {model.name}{' too late' if late else ''}: {counted}.",
         {
             "model": model.name,
             "micros": cost,
@@ -410,21 +290,10 @@ def _charge(house: House, tx: Tx, tree: Tree, held: Held, row: Any, ask: Ask, an
             "calls": [[call.name, call.arguments_text] for call in answer.calls],
         },
     )
-    return row._replace(
-        own_micros=row.own_micros + cost, call_micros=row.call_micros - reserved, model_calls=row.model_calls + 1
-    )
 
 
-def _hand_back(
-    house: House,
-    tx: Tx,
-    tree: Tree,
-    row: Any,
-    agents: Sequence[Agent],
-    skill: Skill[Any, Any],
-    call: ModelCall,
-    said: Message,
-) -> Next:
+def _hand_back(scene: Scene, call: ModelCall, said: Message) -> Next:
+    skill = scene.skill
     try:
         value = skill.hands_back.read(call.arguments_text)
         wrong = skill.check(value)
@@ -434,206 +303,87 @@ def _hand_back(
         acting.log.exception("a check failed", skill=skill.name)
         wrong = f"It could not be checked: {type(error).__name__}: {error}"
     if wrong is None:
-        _progress(tx, row, failed_in_row=0)
-        work.end(house, tx, tree, row, Status.DONE, "", skill.hands_back.write(value))
+        scene.receipt.set(failed_in_row=0)
+        scene.end(Status.DONE, "", skill.hands_back.write(value))
         return None
-    return _failed_attempt(house, tx, tree, row, agents, skill, call, f"That does not fit. {wrong}", said)
+    return _failed_attempt(scene, call, f"That does not fit. {wrong}", said)
 
 
-def _failed_attempt(
-    house: House,
-    tx: Tx,
-    tree: Tree,
-    row: Any,
-    agents: Sequence[Agent],
-    skill: Skill[Any, Any],
-    call: ModelCall,
-    told: str,
-    said: Message,
-) -> Next:
+def _failed_attempt(scene: Scene, call: ModelCall, told: str, said: Message) -> Next:
     """Rule E6: told why; so many in a row, and a model is consulted once, or the piece fails."""
-    agent = agents[-1]
-    row = row._replace(failed_in_row=row.failed_in_row + 1)
-    stuck = row.failed_in_row >= agent.stuck_after
-    turn = _Turn(row)
-    if stuck and agent.consults and not row.consulted_stuck:
-        row = row._replace(consulted_stuck=True)
-        turn.row = row
-        words = {
-            "question": f"This failed {row.failed_in_row} times in a row. What would be right? {told}",
+    receipt, agent = scene.receipt, scene.agent
+    receipt.set(failed_in_row=receipt.failed_in_row + 1)
+    stuck = receipt.failed_in_row >= agent.stuck_after
+    calls = Calls(receipt.id)
+    if stuck and agent.consults and not receipt.consulted_stuck:
+        receipt.set(consulted_stuck=True)
+        asked = {
+            "question": f"This failed {receipt.failed_in_row} times in a row. What would be right? {told}",
+            "context": f"The work: {scene.skill.description}\nThe last attempt: {call.arguments_text}",
+            "why": str(HelpReason.STUCK),
             "told": told,
         }
-        words |= {
-            "context": f"The work: {skill.description}\nThe last attempt: {call.arguments_text}",
-            "why": str(HelpReason.STUCK),
-        }
-        turn.add(ModelCall(call.id, call.name, canonical(words)), "consult", state="to_run")
-        return _after_calls(house, tx, tree, turn, agents, skill, said)
+        calls.add(ModelCall(call.id, call.name, canonical(asked)), "consult", state="to_run")
+        return _after_calls(scene, calls, said)
     if stuck:
-        _progress(tx, row)
-        work.end(house, tx, tree, row, Status.FAILED, f"It failed {row.failed_in_row} times in a row. {told}")
+        scene.end(Status.FAILED, f"It failed {receipt.failed_in_row} times in a row. {told}")
         return None
-    turn.add(call, "tool", answer=told)
-    return _after_calls(house, tx, tree, turn, agents, skill, said)
+    calls.add(call, "tool", answer=told)
+    return _after_calls(scene, calls, said)
 
 
-def _do(
-    house: House,
-    tx: Tx,
-    tree: Tree,
-    turn: _Turn,
-    agents: Sequence[Agent],
-    skill: Skill[Any, Any],
-    call: ModelCall,
-    said: str,
-) -> None:
-    """One call of an answer: done, opened, put to somebody, or answered with what is wrong with it."""
-    agent, row = agents[-1], turn.row
-    try:
-        if call.name == HAND_BACK:
-            turn.add(call, "tool", answer="Not taken: hand back alone, once you have read the answers of this turn.")
-        elif call.name == ASK_PERSON and agent.asks_people:
-            asked = read_object(call.arguments_text)
-            question = str(asked.get("question") or "").strip()
-            choices = asked.get("choices") or []
-            if not question or not isinstance(choices, list):
-                raise BadInput({"question": "Write the question; choices are a list of texts."})
-            id = asking.ask(
-                house, tx, tree, row, agent, question, str(asked.get("context") or ""), [str(c) for c in choices]
-            )
-            turn.add(call, "question", subject=id)
-        elif call.name == CONSULT and agent.consults:
-            asked = read_object(call.arguments_text)
-            if not str(asked.get("question") or "").strip():
-                raise BadInput({"question": "Write the question."})
-            turn.add(call, "consult", state="to_run")
-        else:
-            _use(house, tx, tree, turn, agents, skill, call, said)
-    except HandonError as error:
-        told = str(error)
-        label = agent.shown_as
-        tree.append(
-            tx.now,
-            row.id,
-            TraceKind.TOOL_RAN,
-            f"{label} asked for {call.name}, which was not done.",
-            {"tool": call.name, "arguments": call.arguments_text, "answer": told, "ok": False},
-        )
-        turn.add(call, "tool", answer=told)
-
-
-def _use(
-    house: House,
-    tx: Tx,
-    tree: Tree,
-    turn: _Turn,
-    agents: Sequence[Agent],
-    skill: Skill[Any, Any],
-    call: ModelCall,
-    said: str,
-) -> None:
-    agent, row = agents[-1], turn.row
-    action = next((tool for tool in skill.tools if tool.name == call.name), None)
-    if action is None:
-        if call.name.startswith("hand_to"):
-            id = handing_on.hand_on(
-                house, tx, tree, row, agent, call.name, call.arguments_text, row.handed_on + turn.handed_on
-            )
-            turn.handed_on += 1
-            turn.add(call, "leg", subject=id)
-            return
-        raise HandonError(f"There is no tool {call.name}. There are: {offer(house, row, agents, skill).names()}.")
-    ruling = gate.strictest(agents, action)
-    if ruling.gate is Gate.NEVER:
-        raise HandonError(ruling.why_never(action))
-    values = action.read(call.arguments_text)
-    if ruling.gate is not Gate.ALONE:
-        turn.add(call, "proposal", subject=asking.propose(house, tx, tree, row, agent, action, values, said))
-    elif action.awaited:
-        turn.add(call, "tool", state="to_run")
-    else:
-        key = f"{row.id}-{row.turn}-{len(turn.calls)}"
-        ran = acting.run_plain(house, tx, action, values, agent.account, _person(tx, tree, action), row.id, key)
-        asking.tool_ran(tx, tree, row, agent, action, action.plain(values), ran)
-        turn.add(call, "tool", answer=ran.text, ok=ran.ok)
-
-
-def _person(tx: Tx, tree: Tree, action: Action) -> Any:
-    touches = action.takes_context or any(parameter.row for parameter in action.parameters)
-    return people.principal(tx, tree.person) if touches else None
-
-
-def _after_calls(
-    house: House, tx: Tx, tree: Tree, turn: _Turn, agents: Sequence[Agent], skill: Skill[Any, Any], said: Message
-) -> Next:
-    row = turn.row._replace(handed_on=turn.row.handed_on + turn.handed_on)
-    if turn.went_well:
-        row = row._replace(failed_in_row=0)
-    if all(call["state"] == "answered" for call in turn.calls):
-        results = [(call["call_id"], call["name"], call["answer"]) for call in turn.calls]
-        row, told = _tell(tx, row, results)
-        return prepare(house, tx, tree, row, agents, skill, (said, told))
-    row = _progress(tx, row)
-    work.keep_calls(tx, turn.calls)
-    to_run = tuple(
-        OutsideCall(call["position"], call["name"], call["arguments"], call["subject"], call["kind"], call["state"])
-        for call in turn.calls
-        if call["state"] == "to_run"
-    )
+def _after_calls(scene: Scene, calls: Calls, said: Message) -> Next:
+    if calls.went_well:
+        scene.receipt.set(failed_in_row=0)
+    if all(row["state"] == "answered" for row in calls.rows):
+        told = _tell(scene, [(row["call_id"], row["name"], row["answer"]) for row in calls.rows])
+        return prepare(scene, (said, told))
+    work.keep_calls(scene.tx, calls.rows)
+    to_run = [row for row in calls.rows if row["state"] == "to_run"]
     if to_run:
-        return Outside(to_run, (said,))
-    work.park(house, tx, tree, row)
+        return _outside(to_run, (said,))
+    work.park(scene.house, scene.tx, scene.tree, scene.receipt)
     return None
 
 
-def _tell(tx: Tx, row: Any, results: list[tuple[str, str, str]]) -> tuple[Any, Message]:
+def _tell(scene: Scene, results: list[tuple[str, str, str]]) -> Message:
     """Give a turn's answers to the model, together and in the order it asked (rule H1)."""
-    n = row.messages + 1
     if [id for id, _, _ in results] == [""]:  # nothing had been called, so there is no call to answer
         text = results[0][2]
-        work.say(tx, row.id, n, "user", text)
-        told, size = Message("user", text), len(text.encode())
-    else:
-        as_json = json.dumps(results, ensure_ascii=False)
-        work.say(tx, row.id, n, "tool", "", None, as_json)
-        told, size = Message("tool", "", (), tuple(ToolResult(*result) for result in results)), len(as_json.encode())
-    return _progress(tx, row, messages=n, tokens=row.tokens + money.tokens_of(size)), told
+        work.say(scene.tx, scene.receipt, "user", text)
+        return Message("user", text)
+    work.say(scene.tx, scene.receipt, "tool", "", None, to_json(results))
+    return Message("tool", "", (), tuple(ToolResult(*result) for result in results))
 
 
-def gather(house: House, tx: Tx, tree: Tree, row: Any, agents: Sequence[Agent], skill: Skill[Any, Any]) -> Next:
-    """All calls of the turn that this run awaited are answered: go on, or park on those that others answer."""
-    calls = tx.all(_CALLS, piece=row.id)
+def gather(scene: Scene) -> Next:
+    """Go on where all calls of the turn are answered; else park on those that others answer."""
+    calls = scene.tx.all(_CALLS, piece=scene.receipt.id)
     if any(call.state != "answered" for call in calls):
-        work.park(house, tx, tree, row)
+        work.park(scene.house, scene.tx, scene.tree, scene.receipt)
         return None
-    tx.run(work.FORGET_CALLS, piece=row.id)
+    scene.tx.run(work.FORGET_CALLS, piece=scene.receipt.id)
     if any(call.ok for call in calls):
-        row = row._replace(failed_in_row=0)
-    row, told = _tell(tx, row, [(call.call_id, call.name, call.answer) for call in calls])
-    return prepare(house, tx, tree, row, agents, skill, (told,))
+        scene.receipt.set(failed_in_row=0)
+    return prepare(scene, (_tell(scene, [(call.call_id, call.name, call.answer) for call in calls]),))
+
+
+# Calls that were awaited
 
 
 def after_outside(house: House, tx: Tx, held: Held) -> Next:
-    tree = house.tree(tx, held.root)
-    row = work.mine(tx, held.piece, held.fence)
-    found = _declared(house, tx, tree, row)
-    if found is None:
-        return None
-    if row.closing is not None:
-        work.end(house, tx, tree, row, Status(row.closing), row.closing_why)
-        return None
-    return gather(house, tx, tree, row, found[0], found[1])
+    """All that this run awaited has come back."""
+    scene = scenes.of(house, tx, house.tree(tx, held.root), work.mine(tx, held.piece, held.fence))
+    return None if scene is None or scene.end_closing() else gather(scene)
 
 
 def call_begun(house: House, tx: Tx, held: Held, call: OutsideCall, action: Action, plain: dict[str, Any]) -> None:
     """An outside change is about to be made: its begun line. From here on its outcome is unknown until it ended."""
     tree = house.tree(tx, held.root)
-    row = work.mine(tx, held.piece, held.fence)
+    receipt = work.mine(tx, held.piece, held.fence)
     tx.run(_BEGUN, of=held.piece, at=call.position)
-    label = house.label(row.agent)
-    tree.append(
-        tx.now, row.id, TraceKind.BEGUN, f"{label} began: {action.label}.", {"tool": action.name, "arguments": plain}
-    )
+    summary = f"{house.label(receipt.agent)} began: {action.label}."
+    tree.append(tx.now, receipt.id, TraceKind.BEGUN, summary, {"tool": action.name, "arguments": plain})
 
 
 def call_ended(
@@ -641,17 +391,16 @@ def call_ended(
 ) -> None:
     """An awaited call came back: its line, and its answer on the turn."""
     tree = house.tree(tx, held.root)
-    row = work.mine(tx, held.piece, held.fence)
-    agent = asking.agents_of(house, row)[-1]
-    asking.tool_ran(tx, tree, row, agent, action, plain, ran)
+    receipt = work.mine(tx, held.piece, held.fence)
+    asking.tool_ran(tx, tree, receipt, house.agents[receipt.agent], action, plain, ran)
     told = ran.text
     if call.kind == "proposal" and call.subject is not None:
-        told = asking.outside_done(house, tx, tree, row, call.subject, ran)
-    answer_call(tx, held, call, told, ran.ok)
+        told = asking.outside_done(tx, call.subject, ran)
+    answer_call(tx, held.piece, call.position, told, ran.ok)
 
 
-def answer_call(tx: Tx, held: Held, call: OutsideCall, text: str, ok: bool) -> None:
-    tx.run(_ANSWERED, of=held.piece, at=call.position, text=text, went_well=ok)
+def answer_call(tx: Tx, piece: str, position: int, text: str, ok: bool) -> None:
+    tx.run(_ANSWERED, of=piece, at=position, text=text, went_well=ok)
 
 
 # Letting go
@@ -660,37 +409,36 @@ def answer_call(tx: Tx, held: Held, call: OutsideCall, text: str, ok: bool) -> N
 def give_back(house: House, tx: Tx, held: Held, reserved: int) -> None:
     """This process leaves: the piece is due for the next one, and nothing is held for it (rule A8)."""
     tree = house.tree(tx, held.root)
-    work.mine(tx, held.piece, held.fence)
+    receipt = work.mine(tx, held.piece, held.fence)
     if reserved:
-        money.release(tx, tree, held.branch, reserved)
-    tx.run(_BACK, piece_id=held.piece, none=None)
+        money.release(tx, tree, receipts.branch(tx, receipt), reserved)
+    if receipt.closing is not None:
+        work.end(house, tx, tree, receipt, Status(receipt.closing), receipt.closing_why)
+    else:
+        receipt.set(run="due", fence=receipt.fence + 1, held_since=None)
 
 
 def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> None:
     """A call that left and was cut off is charged its whole reservation (rule M10)."""
     tree = house.tree(tx, held.root)
-    row = work.mine(tx, held.piece, held.fence)
-    money.settle(tx, tree, held.branch, ask.reserved, ask.reserved)
-    money.meter(tx, tree, row.id, row.model_calls + 1, ask.model, "work", (0, 0, 0), ask.reserved, True)
+    receipt = work.mine(tx, held.piece, held.fence)
+    money.settle(tx, tree, receipts.branch(tx, receipt), ask.reserved, ask.reserved)
+    money.meter(tx, tree, receipt, ask.model, "work", (0, 0, 0), ask.reserved, estimated=True)
 
 
 def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: str) -> None:
     """Its model gave no answer. `left`: the request may have got there, so it is charged its reservation (M10)."""
     tree = house.tree(tx, held.root)
-    row = work.mine(tx, held.piece, held.fence)
+    receipt = work.mine(tx, held.piece, held.fence)
     if left:
         charge_unanswered(house, tx, held, ask)
     else:
-        money.release(tx, tree, held.branch, ask.reserved)
-    row = work.get(tx, row.id)
-    if row.closing is not None:
-        work.end(house, tx, tree, row, Status(row.closing), row.closing_why)
-    else:
-        work.end(house, tx, tree, row, Status.FAILED, why)
+        money.release(tx, tree, receipts.branch(tx, receipt), ask.reserved)
+    status = Status(receipt.closing) if receipt.closing else Status.FAILED
+    work.end(house, tx, tree, receipt, status, receipt.closing_why or why)
 
 
 def broke(house: House, tx: Tx, held: Held, why: str) -> None:
     """Something in the app or in Handon went wrong in a way nobody foresaw: the piece fails, saying so."""
     tree = house.tree(tx, held.root)
-    row = work.mine(tx, held.piece, held.fence)
-    work.end(house, tx, tree, row, Status.FAILED, why)
+    work.end(house, tx, tree, work.mine(tx, held.piece, held.fence), Status.FAILED, why)

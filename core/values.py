@@ -285,7 +285,7 @@ class Help:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One entry of a record. To whoever may not read content, `summary` is its kind's bare sentence, `payload` empty."""
+    """One entry of a record. To whoever may not read content, `summary` is the bare sentence of its kind."""
 
     n: int
     at: datetime

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+@cache
 def label_of(name: str) -> str:
     """`PlanRebinding` is "Plan rebinding", `price_per_metre` "Price per metre"."""
     words = _HUMP.sub(" ", name.replace("_", " ")).split()

@@ -20,7 +20,7 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from core.declare.rights import Principal, Row
 from core.declare.schemas import canonical, errors_of, read_object
-from core.errors import BadDeclaration, BadInput
+from core.errors import BadDeclaration, BadInput, HandonError
 from core.words import label_of
 
 if TYPE_CHECKING:
@@ -32,21 +32,37 @@ if TYPE_CHECKING:
 AnyRow = TypeVar("AnyRow", bound=Row)
 
 
-@dataclass(slots=True)
 class Context:
     """What a tool is given about the work it is done in, where its first parameter is annotated `Context`.
 
     `session` reads and changes only what both the agent's account and the person may (rule R2), and belongs to the
-    running transaction: it is None in an action that reaches outside. `call_key` is the same at every retry of one
-    call: an idempotency key for services that take one.
+    running transaction; an action that reaches outside has none. `person` is None where the work is for nobody.
+    `call_key` is the same at every retry of one call: an idempotency key for services that take one.
     """
 
-    session: Session
-    person: Principal | None
-    agent: Principal
-    piece: UUID
-    clock: Clock
-    call_key: str
+    def __init__(
+        self,
+        agent: Principal,
+        person: Callable[[], Principal | None],
+        piece: UUID,
+        clock: Clock,
+        call_key: str,
+        session: Callable[[], Session] | None,
+    ) -> None:
+        self.agent, self.piece, self.clock, self.call_key = agent, piece, clock, call_key
+        self._whose, self._open = person, session
+
+    @cached_property
+    def person(self) -> Principal | None:
+        return self._whose()
+
+    @cached_property
+    def session(self) -> Session:
+        if self._open is None:
+            raise HandonError(
+                "What reaches outside has no session: read rows in a query, change them in a plain action."
+            )
+        return self._open()
 
     def find(self, row: type[AnyRow], id: UUID) -> AnyRow:
         """The row of that id. Raises BadInput where there is none that both may read."""

@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
+from pydantic_core import to_json as dump
 
 from core.errors import BadInput
 
@@ -35,16 +36,23 @@ def read_object(text: str) -> dict[str, Any]:
     return value
 
 
+_sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+_EXACT = frozenset((str, int, bool, type(None)))
+
+
 def canonical(value: Any) -> str:
     """JSON with sorted keys and no spaces. Numbers that are no integers are written as text: floats are not hashed."""
-    return json.dumps(_exact(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _sorted(_exact(value))
 
 
 def _exact(value: Any) -> Any:
+    if type(value) in _EXACT:
+        return value
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, dict):
-        return {str(key): _exact(entry) for key, entry in value.items()}
+        return {str(key): entry if type(entry) in _EXACT else _exact(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
         return [_exact(entry) for entry in value]
     return value
@@ -54,7 +62,7 @@ def text_of(value: Any) -> str:
     """An answer as a model is told it: text as it is, numbers plain, everything else as JSON."""
     if isinstance(value, str):
         return value
-    plain = json.loads(to_json(value, fallback=str))
+    plain = json.loads(dump(value, fallback=str))
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
 
@@ -93,7 +101,7 @@ class Shape:
         if self.wrapped and set(value) == {"result"}:
             value = value["result"]
         try:
-            return self.adapter.validate_json(to_json(value))
+            return self.adapter.validate_json(dump(value))
         except ValidationError as error:
             raise BadInput(errors_of(error)) from None
 

@@ -1,0 +1,122 @@
+"""The calls of one answer: each is done now, opened as a leg, put to a person, left to be awaited, or answered with
+what is wrong with it (rules D4, H4, H5, R4, R5). Ordinary tools do not wait for the legs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core import acting, asking, gate, handing_on
+from core.declare.schemas import read_object
+from core.errors import BadInput, HandonError
+from core.models.messages import ModelCall
+from core.offer import ASK_PERSON, CONSULT, HAND_BACK, offer
+from core.scene import Scene
+from core.values import Gate, TraceKind
+
+
+@dataclass(slots=True)
+class Calls:
+    """What the calls came to, in their order, as rows of `turn_call`."""
+
+    piece: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    went_well: bool = False
+
+    def add(
+        self,
+        call: ModelCall,
+        kind: str,
+        *,
+        answer: str | None = None,
+        ok: bool = False,
+        state: str = "",
+        subject: str | None = None,
+    ) -> None:
+        self.rows.append(
+            {
+                "piece": self.piece,
+                "position": len(self.rows),
+                "call_id": call.id,
+                "name": call.name,
+                "kind": kind,
+                "state": state or ("open" if answer is None else "answered"),
+                "subject": subject,
+                "arguments": call.arguments_text,
+                "answer": answer,
+                "ok": ok,
+            }
+        )
+        self.went_well = self.went_well or ok
+
+
+def with_ids(calls: Sequence[ModelCall], turn: int) -> list[ModelCall]:
+    """The calls, each with an id of its own: none, or one that came twice, is replaced (rule H6)."""
+    seen: set[str] = set()
+    fresh = []
+    for n, call in enumerate(calls):
+        id = call.id
+        if not id or id in seen or len(id) > 200:
+            id = f"call-{turn}-{n + 1}"
+        seen.add(id)
+        fresh.append(ModelCall(id, call.name[:200], call.arguments_text or "{}"))
+    return fresh
+
+
+def do(scene: Scene, calls: Calls, call: ModelCall, said: str) -> None:
+    """One call. What it may not do is told to the model, and stands on the record."""
+    try:
+        if call.name == HAND_BACK:
+            calls.add(call, "tool", answer="Not taken: hand back alone, once you have read the answers of this turn.")
+        elif call.name == ASK_PERSON and scene.agent.asks_people:
+            _ask(scene, calls, call)
+        elif call.name == CONSULT and scene.agent.consults:
+            if not str(read_object(call.arguments_text).get("question") or "").strip():
+                raise BadInput({"question": "Write the question."})
+            calls.add(call, "consult", state="to_run")
+        else:
+            _use(scene, calls, call, said)
+    except HandonError as error:
+        told = str(error)
+        summary = f"{scene.agent.shown_as} asked for {call.name}, which was not done."
+        payload = {"tool": call.name, "arguments": call.arguments_text, "answer": told, "ok": False}
+        scene.line(TraceKind.TOOL_RAN, summary, payload)
+        calls.add(call, "tool", answer=told)
+
+
+def _ask(scene: Scene, calls: Calls, call: ModelCall) -> None:
+    asked = read_object(call.arguments_text)
+    question, context = str(asked.get("question") or "").strip(), str(asked.get("context") or "")
+    choices = asked.get("choices") or []
+    if not question or not isinstance(choices, list):
+        raise BadInput({"question": "Write the question; choices are a list of texts."})
+    texts = [str(choice) for choice in choices]
+    id = asking.ask(scene.house, scene.tx, scene.tree, scene.receipt, scene.agent, question, context, texts)
+    calls.add(call, "question", subject=id)
+
+
+def _use(scene: Scene, calls: Calls, call: ModelCall, said: str) -> None:
+    house, tx, tree, receipt, agent = scene.house, scene.tx, scene.tree, scene.receipt, scene.agent
+    action = next((tool for tool in scene.skill.tools if tool.name == call.name), None)
+    if action is None:
+        if call.name.startswith("hand_to"):
+            calls.add(
+                call, "leg", subject=handing_on.hand_on(house, tx, tree, receipt, agent, call.name, call.arguments_text)
+            )
+            return
+        names = ", ".join(tool.name for tool in offer(house, receipt, scene.agents, scene.skill).tools)
+        raise HandonError(f"There is no tool {call.name}. There are: {names}.")
+    ruling = gate.strictest(scene.agents, action)
+    if ruling.gate is Gate.NEVER:
+        raise HandonError(ruling.why_never(action))
+    values = action.read(call.arguments_text)
+    if ruling.gate is not Gate.ALONE:
+        calls.add(call, "proposal", subject=asking.propose(house, tx, tree, receipt, agent, action, values, said))
+    elif action.awaited:
+        calls.add(call, "tool", state="to_run")
+    else:
+        key = f"{receipt.id}-{receipt.turn}-{len(calls.rows)}"
+        ran = acting.run_plain(house, tx, action, values, agent.account, tree.person, receipt.id, key)
+        asking.tool_ran(tx, tree, receipt, agent, action, action.plain(values), ran)
+        calls.add(call, "tool", answer=ran.text, ok=ran.ok)
