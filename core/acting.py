@@ -18,7 +18,7 @@ from core import people
 from core.declare.actions import Action, Context
 from core.declare.rights import Principal, Row
 from core.declare.schemas import text_of
-from core.errors import HandonError, NotFound
+from core.errors import HandonError, NotAllowed, NotFound
 from core.guard import GuardedSession, guarded
 from core.house import House
 from core.ids import to_uuid
@@ -30,10 +30,11 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What came of a tool: whether it went well, and what the model is told."""
+    """What came of a tool: whether it went well, what the model is told, and whether it was rights that forbade it."""
 
     ok: bool
     text: str
+    forbidden: bool = False
 
 
 @contextmanager
@@ -95,7 +96,7 @@ def run_plain(
             arguments = load_rows(ctx, action, values)
             text = text_of(action(ctx, **arguments) if action.takes_context else action(**arguments))
     except Exception as error:
-        return Ran(False, told(action, error))
+        return Ran(False, told(action, error), forbidden=isinstance(error, NotAllowed))
     return Ran(True, text)
 
 

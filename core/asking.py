@@ -263,6 +263,9 @@ def approve(
         work.make_due(house, tx, tree, receipts.get(tx, row.id))
         return
     ran = acting.run_plain(house, tx, action, values, agents[-1].account, person, row.id, id)
+    if ran.forbidden:
+        _refused(house, tx, tree, row, found, None, f"Refused by rule. {ran.text}")
+        return
     tx.run(_DECIDE, new_status="Done" if ran.ok else "Failed", came_of_it=ran.text, **kept)
     tool_ran(tx, tree, row, agents[-1], action, final, ran)
     work.answered(house, tx, tree, row, id, told_approved(name, note, changed, ran), ran.ok)

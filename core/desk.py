@@ -43,14 +43,15 @@ from core.values import (
     Work,
     WorkNode,
 )
-from core.words import label_of
+from core.words import clean, label_of
 
 TIn = TypeVar("TIn")
 TOut = TypeVar("TOut")
 T = TypeVar("T")
 
 Show = Literal["going", "finished", "all"]
-LOOKS_EVERY = 1.0  # seconds: changes made by another process are not heard, so they are looked for
+LOOKS_EVERY = 1.0  # seconds: changes made by another process are not heard, so they are looked for, ever more seldom
+LOOKS_AT_LEAST_EVERY = 5.0
 ROWS_OFFERED = 500  # rows to choose from when work is given
 
 
@@ -208,7 +209,7 @@ class Desk:
                 agent,
                 skill,
                 input_json,
-                about=about,
+                about=clean(about),
                 person=person,
                 given_by=self._id,
                 accounts=accounts,
@@ -236,17 +237,23 @@ class Desk:
 
         return await self._read(read)
 
-    async def stands(self, id: UUID) -> Outcome[Any]:
-        """Wait until a whole is done or waits for a person. Raised to whoever waits: an `Abort` in one of its runs."""
-        root = ids.stored(id)
+    async def stands(self, id: UUID, *, fresh: bool = False) -> Outcome[Any]:
+        """Wait until a whole is done or waits for a person. Raised to whoever waits: an `Abort` in one of its runs.
+
+        `fresh`: it was opened just now, so it is worth no look before something was heard of it.
+        """
+        root, pause = ids.stored(id), LOOKS_EVERY
         while True:
-            standing = self._house.bus.standing(root)
-            outcome = await self.outcome(id)
-            if outcome.status is not Status.WORKING:
-                return outcome
-            done, _ = await asyncio.wait([standing], timeout=LOOKS_EVERY)
-            for future in done:
-                future.result()
+            with self._house.bus.standing(root) as standing:
+                if not fresh:
+                    outcome = await self.outcome(id)
+                    if outcome.status is not Status.WORKING:
+                        return outcome
+                fresh = False
+                done, _ = await asyncio.wait([standing], timeout=pause)
+                pause = min(pause * 2, LOOKS_AT_LEAST_EVERY)
+                for future in done:
+                    future.result()
 
     # Requests
 
@@ -284,7 +291,7 @@ class Desk:
 
         def approve(tx: Tx, reader: Reader) -> Proposal:
             key, who = self._deciding(tx, reader, id)
-            asking.approve(self._house, tx, key, who, args=args, note=note, fingerprint=fingerprint)
+            asking.approve(self._house, tx, key, who, args=args, note=clean(note), fingerprint=fingerprint)
             return reading.one_proposal(self._house, tx, reader, key)
 
         return await self._write(approve)
@@ -294,7 +301,7 @@ class Desk:
 
         def refuse(tx: Tx, reader: Reader) -> Proposal:
             key, who = self._deciding(tx, reader, id)
-            asking.refuse(self._house, tx, key, who, reason=reason, fingerprint=fingerprint)
+            asking.refuse(self._house, tx, key, who, reason=clean(reason), fingerprint=fingerprint)
             return reading.one_proposal(self._house, tx, reader, key)
 
         return await self._write(refuse)
@@ -320,7 +327,7 @@ class Desk:
             if reader.id is None:
                 raise NotAllowed("The app itself answers nothing: a person does.")
             reading.one_question(self._house, tx, reader, key)
-            asking.answer(self._house, tx, key, reader.id, text, declines=declines)
+            asking.answer(self._house, tx, key, reader.id, clean(text), declines=declines)
             return reading.one_question(self._house, tx, reader, key)
 
         return await self._write(answer)
@@ -347,7 +354,8 @@ class Desk:
                 return
             at_once = abandonment.was_abandoned(self._house, tx, of.id)
             name = people.row(tx, reader.id).name if reader.id else "the app"
-            why = f"{name} stopped it{f': {reason.strip()}' if reason.strip() else '.'}"
+            words = clean(reason.strip())
+            why = f"{name} stopped it{f': {words}' if words else '.'}"
             label = self._house.label(row.agent)
             tree.append(
                 tx.now, key, TraceKind.STOP_ASKED, f"{label} was asked to stop: {why}", {"by": reader.id, "why": reason}
@@ -462,4 +470,6 @@ class Hand:
         for_: Person | UUID | None = None,
     ) -> Outcome[TOut]:
         """Give work, and wait until the whole is done or waits for a person. Like `start` else."""
-        return await self._desk.stands(await self.start(skill, input, about=about, on=on, limit=limit, for_=for_))
+        return await self._desk.stands(
+            await self.start(skill, input, about=about, on=on, limit=limit, for_=for_), fresh=True
+        )

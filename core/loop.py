@@ -7,6 +7,7 @@ the database, so a run may vanish at any await and nothing is lost but the call 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,10 +19,11 @@ from core.declare.actions import Action, Context
 from core.declare.schemas import read_object, text_of
 from core.errors import Abort, HandonError, Superseded, Unreachable
 from core.house import House
-from core.models.messages import ModelAnswer, ModelRequest
+from core.models.messages import ModelAnswer, ModelCall, ModelRequest
 from core.store import Store, Tx
 from core.turn import Ask, Held, Next, Outside, OutsideCall, Room
 from core.values import HelpReason
+from core.words import clean
 
 log = structlog.get_logger(__name__)
 
@@ -108,14 +110,18 @@ class Loop:
         client = self._house.models[request.model].client
         assert client is not None
         settings = self._house.settings
+        try:
+            return _cleaned(await client.ask(request))
+        except Unreachable:
+            if settings.model_tries < 2:
+                raise
+        pause = settings.model_pause.total_seconds()
+        await asyncio.sleep(pause)
         async for attempt in stamina.retry_context(
-            on=Unreachable,
-            attempts=settings.model_tries,
-            timeout=None,
-            wait_initial=settings.model_pause.total_seconds(),
+            on=Unreachable, attempts=settings.model_tries - 1, timeout=None, wait_initial=pause * 2
         ):
             with attempt:
-                return await client.ask(request)
+                return _cleaned(await client.ask(request))
         raise Unreachable(request.model)
 
     # Calls that are awaited
@@ -214,3 +220,11 @@ class Loop:
             )
 
         await self._store.write(took)
+
+
+def _cleaned(answer: ModelAnswer) -> ModelAnswer:
+    """The answer with text that can be kept."""
+    calls = tuple(
+        ModelCall(call.id and clean(call.id), clean(call.name), clean(call.arguments_text)) for call in answer.calls
+    )
+    return replace(answer, text=clean(answer.text), calls=calls)

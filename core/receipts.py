@@ -26,7 +26,8 @@ _updates: dict[frozenset[str], Statement] = {}
 def _select(many: int) -> Statement:
     if many not in _selects:
         ids: list[Any] = [bindparam(f"id{n}") for n in range(many)]
-        _selects[many] = Statement(select(piece).where(piece.c.id.in_(ids)))
+        statement = _selects[many] = Statement(select(piece).where(piece.c.id.in_(ids)))
+        statement.make = Receipt
     return _selects[many]
 
 
@@ -148,8 +149,8 @@ def several(tx: Tx, ids: Sequence[str]) -> list[Receipt]:
     known = _held(tx).known
     missing = [id for id in ids if id not in known]
     if missing:
-        for row in tx.all(_select(len(missing)), **{f"id{n}": id for n, id in enumerate(missing)}):
-            known[row.id] = Receipt(row)
+        for receipt in tx.all(_select(len(missing)), **{f"id{n}": id for n, id in enumerate(missing)}):
+            known[receipt.id] = receipt
     try:
         return [known[id] for id in ids]
     except KeyError:

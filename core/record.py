@@ -25,7 +25,7 @@ from core.tables import line, piece, whole
 from core.values import TraceKind, Verdict
 
 GENESIS = "0" * 64
-HASHED = ("root", "n", "at", "piece", "kind", "summary", "payload")  # what a line says, in the order it is hashed
+HASHED = ("root", "n", "at", "piece", "kind", "summary")  # what a line says, in the order it is hashed
 
 # What a line of each kind says to somebody who may not read content (rule R8). A new kind needs its sentence here.
 KINDS: Mapping[TraceKind, str] = {
@@ -125,7 +125,7 @@ class Tree:
 def hash_of(entry: Mapping[str, Any]) -> str:
     """The hash of a line, from the hash before it and what it says."""
     said = to_json([entry[name] for name in HASHED])
-    return hashlib.sha256(f"{entry['before']}\n{said}".encode()).hexdigest()
+    return hashlib.sha256(f"{entry['before']}\n{said}\n{entry['payload']}".encode()).hexdigest()
 
 
 def lock(tx: Tx, root: str) -> Tree:

@@ -166,6 +166,7 @@ class Store:
         self._read_engine: Engine | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._writing: set[asyncio.Future[Any]] = set()
+        self._kept = threading.local()
         self.commits = 0
 
     @property
@@ -229,12 +230,22 @@ class Store:
 
     def _read(self, fn: Callable[[Tx], Any]) -> Any:
         assert self._read_engine is not None
-        with self._read_engine.connect() as connection, connection.begin():
-            tx = Tx(connection, self._now(), self.dialect)
-            try:
-                return fn(tx)
-            finally:
-                tx.close()
+        if not self.sqlite:
+            with self._read_engine.connect() as connection, connection.begin():
+                return self._read_on(connection, fn)
+        # A file does not go away: each thread keeps its connection.
+        kept: Connection | None = getattr(self._kept, "connection", None)
+        if kept is None:
+            kept = self._kept.connection = self._read_engine.connect()
+        with kept.begin():
+            return self._read_on(kept, fn)
+
+    def _read_on(self, connection: Connection, fn: Callable[[Tx], Any]) -> Any:
+        tx = Tx(connection, self._now(), self.dialect)
+        try:
+            return fn(tx)
+        finally:
+            tx.close()
 
     # PostgreSQL: a transaction for each function.
 

@@ -19,6 +19,18 @@ def label_of(name: str) -> str:
     return " ".join([first[:1].upper() + first[1:], *rest])
 
 
+def clean(text: str) -> str:
+    """Text that every database, hash and page takes: NUL and half surrogate pairs, which a model may write, become the
+    replacement character."""
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def listed(words: list[str] | tuple[str, ...], last: str = "and") -> str:
     """ "a", "a and b", "a, b and c"."""
     if len(words) < 2:

@@ -14,6 +14,7 @@ from pydantic_core import from_json
 from pydantic_core import to_json as dump
 
 from core.errors import BadInput
+from core.words import clean
 
 
 def errors_of(error: ValidationError, within: str = "") -> dict[str, str]:
@@ -25,9 +26,21 @@ def errors_of(error: ValidationError, within: str = "") -> dict[str, str]:
     return fields
 
 
+def _cleaned(value: dict[str, Any]) -> dict[str, Any]:
+    return {clean(key): _clean_value(entry) for key, entry in value.items()}
+
+
+def _clean_value(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    return [_clean_value(entry) for entry in value] if isinstance(value, list) else value
+
+
 def read_object(text: str) -> dict[str, Any]:
     """The JSON object a model wrote. Raises BadInput for anything else: broken JSON, null, a list, NaN."""
     try:
+        if "\\u0000" in text or "\\ud" in text.lower():
+            text = to_json(json.loads(text, strict=False, object_hook=_cleaned))
         value = from_json(text or "{}", allow_inf_nan=False)
     except ValueError as error:
         raise BadInput({"": f"That is not valid JSON ({error})."}) from None
@@ -61,9 +74,9 @@ def _exact(value: Any) -> Any:
 def text_of(value: Any) -> str:
     """An answer as a model is told it: text as it is, numbers plain, everything else as JSON."""
     if isinstance(value, str):
-        return value
+        return clean(value)
     plain = json.loads(dump(value, fallback=str))
-    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+    return clean(plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False))
 
 
 class Shape:
@@ -99,9 +112,9 @@ class Shape:
         """The value in a model's JSON. Raises BadInput, field by field."""
         value = read_object(text)
         if self.wrapped and set(value) == {"result"}:
-            value = value["result"]
+            text = to_json(value["result"])
         try:
-            return self.adapter.validate_json(dump(value))
+            return self.adapter.validate_json(text or "{}")
         except ValidationError as error:
             raise BadInput(errors_of(error)) from None
 

@@ -6,8 +6,8 @@ In-process. Another process's changes are not heard here: whoever follows also l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from uuid import UUID
 
 
@@ -85,11 +85,19 @@ class Bus:
             if not future.done():
                 future.set_exception(error)
 
-    def standing(self, root: str) -> asyncio.Future[None]:
+    @contextmanager
+    def standing(self, root: str) -> Iterator[asyncio.Future[None]]:
         """A future that is done once the top waits or has ended. Ask for it before the tree is looked at."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._standing.setdefault(root, set()).add(future)
-        return future
+        try:
+            yield future
+        finally:
+            waiting = self._standing.get(root)
+            if waiting is not None:
+                waiting.discard(future)
+                if not waiting:
+                    del self._standing[root]
 
     def close(self) -> None:
         """Wake all who follow, for the last time: streams end."""
