@@ -13,8 +13,9 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, case, func, or_, select
 
-from core import asking, gate, receipts, record, work
+from core import acting, asking, gate, handing_on, receipts, record, work
 from core.clock import from_micros
+from core.declare import hand_on
 from core.declare.rights import Principal
 from core.errors import NotFound
 from core.house import House
@@ -670,7 +671,7 @@ def pane(house: House, tx: Tx, reader: Reader, id: str) -> Pane:
     rows = tx.all(_LINES_OF, root=of.id, piece=id)
     agent = house.agents.get(row.agent)
     agents = [house.agents[name] for name in row.agents.split("/") if name in house.agents]
-    skill = agent.skill(row.skill) if agent else None
+    skill = handing_on.find_skill(agent, row.skill, row.helper) if agent else None
     said = next((p["said"] for p in _payloads(rows, TraceKind.MODEL_ANSWERED, newest=True) if p.get("said")), "")
     return Pane(
         node=nodes[number - 1],
@@ -678,7 +679,7 @@ def pane(house: House, tx: Tx, reader: Reader, id: str) -> Pane:
         number=number,
         of=len(nodes),
         handed_on_by=house.label(row.agents.split("/")[-2]) if row.depth else "",
-        asked_for=_fields(row.input) if content else (),
+        asked_for=_asked_for(house, tx, of, row, agent, skill) if content else (),
         handed_back=_fields(row.result) if content and row.result is not None else (),
         expected=tuple(skill.hands_back.schema.get("properties", {})) if skill else (),
         said=said if content else "",
@@ -693,6 +694,15 @@ def pane(house: House, tx: Tx, reader: Reader, id: str) -> Pane:
         lines=tuple(_lines(house, tx, reader, of, rows)),
         content=content,
     )
+
+
+def _asked_for(house: House, tx: Tx, of: Any, row: Any, agent: Any, skill: Any) -> tuple[tuple[str, str], ...]:
+    """The piece's input; a row by its label, where the piece may read it still."""
+    if skill is None or skill.takes_row is None:
+        return _fields(row.input)
+    with acting.guarded_context(house, tx, agent.account, of.person, row.id) as ctx:
+        found = ctx.session.get(skill.takes_row, hand_on.id_in(row.input))
+        return ((label_of(skill.takes_row.__name__), found.label),) if found is not None else _fields(row.input)
 
 
 def _payloads(rows: Sequence[Any], kind: TraceKind, *, newest: bool = False) -> list[dict[str, Any]]:

@@ -6,11 +6,11 @@ who supervises, audits and sponsors). `Clerk` keeps to the rules' defaults: it p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, AsyncIterator
+from typing import Any
 from uuid import UUID
 
 from pydantic import BaseModel
@@ -21,12 +21,18 @@ from handon import (
     Agency,
     Agent,
     Context,
+    Delegation,
     LlmModel,
+    Message,
+    ModelRequest,
+    Permits,
     Person,
     Policies,
     Price,
     Row,
     Skill,
+    Specialist,
+    ToolOffer,
     action,
     allow,
     has_role,
@@ -150,3 +156,69 @@ async def shop(database: str, agents: Iterable[Agent] = (), **settings: Any) -> 
             return shelf.id
 
         yield Shop(agency, mia, noor, await agency.write(one_shelf))
+
+
+# For tests of handing on: a head that hands everything on, and the models' own view of it.
+
+
+class Oversee(Skill[str, Answer]):
+    description = "See to it that something is done."
+
+
+class Head(Agent):
+    """Holds no tools and does not stand in the way of a change: it hands on to the clerk."""
+
+    purpose = "You have others do it."
+    roles = {"helper"}
+    skills = [Oversee()]
+    may = Permits.changes_alone()
+    delegates = Delegation(to=[Specialist.of(Clerk, Note()), Specialist.of(Clerk, Find())])
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a model was asked, as it stood at that moment."""
+
+    model: str
+    agent: str
+    piece: UUID
+    purpose: str
+    messages: tuple[Message, ...]
+    tools: dict[str, ToolOffer]
+
+    @property
+    def brief(self) -> str:
+        return next((message.text for message in self.messages if message.role == "user"), "")
+
+    @property
+    def told(self) -> list[str]:
+        """What came of the calls of the turn before, in order."""
+        return [result.text for result in self.messages[-1].results]
+
+
+class Heard:
+    """Answers as a cast does, or as `answer(model, request)`, and keeps what was asked."""
+
+    def __init__(self, cast: Any) -> None:
+        self._answer = cast if callable(cast) else cast.answer
+        self.all: list[Asked] = []
+
+    def answer(self, model: str, request: ModelRequest) -> Any:
+        tools = {tool.name: tool for tool in request.tools}
+        messages = tuple(request.messages)
+        self.all.append(Asked(model, request.agent, request.piece, request.purpose, messages, tools))
+        return self._answer(model, request)
+
+    def of(self, agent: type[Agent] | str) -> list[Asked]:
+        name = agent if isinstance(agent, str) else agent.__name__
+        return [asked for asked in self.all if asked.agent == name]
+
+    def told(self, agent: type[Agent] | str) -> list[str]:
+        """Everything this agent's models were told about their calls, in order."""
+        return [text for asked in self.of(agent) if asked.messages[-1].role == "tool" for text in asked.told]
+
+
+def hears(agency: Agency, cast: Any) -> Heard:
+    heard = Heard(cast)
+    agency.script(heard)
+    return heard

@@ -12,9 +12,10 @@ from pathlib import Path
 from uuid import uuid4
 
 import psycopg
+from sqlalchemy import Connection
 
-from core.store import Store
 from core import migrations
+from core.store import Store
 
 SERVER = os.environ.get("HANDON_TEST_POSTGRESQL", "postgresql://postgres@127.0.0.1:5432/postgres")
 
@@ -34,9 +35,13 @@ def _execute(*statements: str) -> None:
 
 
 def _migrate(url: str) -> None:
+    def prepare(connection: Connection) -> None:
+        migrations.upgrade(connection)
+        migrations.create_rows(connection)
+
     async def open_once() -> None:
         store = Store(url, lambda: 0)
-        store.open(lambda connection: (migrations.upgrade(connection), migrations.create_rows(connection)) and None)
+        store.open(prepare)
         await store.close()
 
     asyncio.run(open_once())

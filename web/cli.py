@@ -11,6 +11,7 @@ import inspect
 import ipaddress
 import logging
 import os
+import re
 import socket
 import sys
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from typing import Any
 import click
 import uvicorn
 from rich.console import Console
+from sqlalchemy.exc import ArgumentError
 
 from core.agency import Agency
 from core.errors import HandonError
@@ -34,16 +36,24 @@ class App:
     """What a dotted path names: a factory, and the module it stands in."""
 
     module: ModuleType
-    factory: Callable[..., Agency]
+    factory: Callable[..., object]
 
     def agency(self, database: str | None) -> Agency:
         settings: dict[str, Any] = {"database": database} if database else {}
         if database:
             os.environ["HANDON_DATABASE"] = database  # which an agency prefers: what was asked for here comes first
         try:
-            return self.factory(**settings)
+            made = self.factory(**settings)
         except HandonError as error:
             raise click.ClickException(f"The agency cannot be made as it is declared. {error}") from None
+        except ArgumentError:
+            hint = "Write it as sqlite:///file.db or postgresql://user@host/name."
+            raise click.ClickException(f"{database!r} is no address of a database. {hint}") from None
+        except TypeError as error:
+            raise click.ClickException(f"{self.factory.__name__} cannot be called as a factory: {error}.") from error
+        if not isinstance(made, Agency):
+            raise click.ClickException(f"{self.factory.__name__} made a {type(made).__name__}, and no agency.")
+        return made
 
 
 def app_at(path: str) -> App:
@@ -145,8 +155,8 @@ def _run(agency: Agency, module: ModuleType, demo: bool, host: str, listener: so
     server = uvicorn.Server(config)
     try:
         asyncio.run(server.serve(sockets=[listener]))
-    except KeyboardInterrupt:
-        pass
+    except (KeyboardInterrupt, SystemExit):
+        pass  # told to stop, or it never began: that is said next
     if failed:
         raise _in_words(failed[0])
 
@@ -176,7 +186,11 @@ def _in_words(error: Exception) -> click.ClickException:
         return error
     if isinstance(error, HandonError):
         return click.ClickException(str(error))
-    cause = str(error).strip().splitlines() or [type(error).__name__]
+    cause = re.sub(r"^\([\w.]+\) ", "", str(error).strip()).splitlines() or [type(error).__name__]
     return click.ClickException(
         f"The agency could not be opened: {cause[0]}. Is the database there, and may Handon write to it?"
     )
+
+
+if __name__ == "__main__":
+    main()

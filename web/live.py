@@ -21,7 +21,7 @@ from uuid import UUID
 import anyio
 from litestar import get
 from litestar.di import NamedDependency
-from litestar.params import Parameter
+from litestar.params import FromQuery, QueryParameter
 from litestar.types import ASGIApp
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
@@ -129,12 +129,12 @@ class ListWatch:
 @get("/live")
 async def stream(
     visit: NamedDependency[Visit],
-    work: UUID | None = None,
-    after: Annotated[int, Parameter(ge=0)] = 0,
-    inbox: bool = False,
-    item: UUID | None = None,
-    was: str = "",
-    works: Show | None = None,
+    work: FromQuery[UUID | None] = None,
+    after: Annotated[int, QueryParameter(ge=0)] = 0,
+    inbox: FromQuery[bool] = False,
+    item: FromQuery[UUID | None] = None,
+    was: FromQuery[str] = "",
+    works: FromQuery[Show | None] = None,
 ) -> ASGIApp:
     """The stream of one page. What its reader may not see is not found, before anything is sent."""
     watch: Watch
@@ -168,6 +168,7 @@ async def _events(first: Visit, watch: Watch, stop: anyio.Event) -> AsyncIterato
     here: Visit | None = first
     loop = asyncio.get_running_loop()
     asked = loop.time()
+    yield ServerSentEvent(event="beat", data="")  # so that the answer begins at once, also through a compressor
     async with first.agency.bus.follow(watch.root) as changes, aclosing(_until(changes, stop)) as wakes:
         async for _ in wakes:
             if loop.time() - asked > ASK_AGAIN:

@@ -13,6 +13,7 @@ from litestar.connection import ASGIConnection
 from litestar.exceptions import NotAuthorizedException
 from litestar.handlers.base import BaseRouteHandler
 from litestar.middleware import AbstractAuthenticationMiddleware, AuthenticationResult
+from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
 from core.agency import Agency
@@ -50,7 +51,7 @@ def _page(request: Request[Any, Any, Any], template: str, status: int = 200, **c
 
 
 @get("/sign-in")
-async def door(request: Request[Any, Any, Any], next: str = "/") -> Response[str] | Redirect:
+async def door(request: Request[Any, Any, Any], next: FromQuery[str] = "/") -> Response[str] | Redirect:
     """The page at the door. Whoever is signed in already goes on."""
     if request.user is not None:
         return Redirect(inside(next), status_code=303)
@@ -58,7 +59,7 @@ async def door(request: Request[Any, Any, Any], next: str = "/") -> Response[str
 
 
 @get("/sign-in/link/{token:str}")
-async def link(request: Request[Any, Any, Any], token: str, next: str = "/") -> Response[str]:
+async def link(request: Request[Any, Any, Any], token: FromPath[str], next: FromQuery[str] = "/") -> Response[str]:
     """Whose link it is, and a button. Looking at it does not use it up."""
     agency: Agency = request.app.state.agency
     person = await agency.link_for(token)
@@ -68,7 +69,7 @@ async def link(request: Request[Any, Any, Any], token: str, next: str = "/") -> 
 
 
 @post("/sign-in/link/{token:str}")
-async def use_link(request: Request[Any, Any, Any], token: str) -> Response[str] | Redirect:
+async def use_link(request: Request[Any, Any, Any], token: FromPath[str]) -> Response[str] | Redirect:
     """Use the link up and sign in: a new session, and the one that was there before ends."""
     agency: Agency = request.app.state.agency
     session = await agency.use_link(token)

@@ -16,9 +16,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from litestar.connection import ASGIConnection
 from litestar.template.base import csrf_token
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from core.agency import Agency
+from core.values import Line
 from web import words
 from web.assets import Assets
 from web.waiting import changes_of
@@ -48,6 +49,8 @@ class Renderer:
             look_of_work=words.look_of_work,
             look_of_request=words.look_of_request,
             fold=fold,
+            gate_icon=words.gate_icon,
+            sentence=sentence,
             changes_of=changes_of,
         )
         self.env.filters.update(
@@ -57,6 +60,7 @@ class Renderer:
             duration=words.duration,
             when=when,
             ago=ago,
+            past=past,
             age=age,
             since=since,
             short_id=lambda value: str(value)[-8:],
@@ -68,6 +72,14 @@ class Renderer:
         token = csrf_token({"request": connection}) if connection is not None else ""
         now: datetime = self.agency.clock.now()
         return self.env.get_template(template).render(csrf=token, now=now, **context)
+
+
+def sentence(line: Line) -> Markup:
+    """A line of a record, with the agent's name set off where the sentence begins with it."""
+    if line.summary.startswith(line.agent_label):
+        name, rest = line.agent_label, line.summary[len(line.agent_label) :]
+        return Markup('<span class="who">{}</span>{}').format(name, rest)
+    return escape(line.summary)
 
 
 def fold(closed: Collection[UUID], piece: UUID) -> str:
@@ -91,6 +103,12 @@ def when(context: Context, moment: datetime, kind: str = "minute") -> Markup:
 def ago(context: Context, moment: datetime) -> Markup:
     """How long ago, for a glance. The script keeps it up to date."""
     return _time(moment, "ago", words.ago(context["now"] - moment))
+
+
+@pass_context
+def past(context: Context, moment: datetime) -> Markup:
+    """The same after a verb: "asked just now", "asked 6 min ago"."""
+    return _time(moment, "past", words.past(context["now"] - moment))
 
 
 @pass_context

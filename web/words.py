@@ -60,6 +60,11 @@ def ago(span: timedelta) -> str:
     return f"{minutes // (24 * 60)} d"
 
 
+def past(span: timedelta) -> str:
+    told = ago(span)
+    return told if told == "just now" else f"{told} ago"
+
+
 def age(span: timedelta) -> str:
     """One unit, as short as it goes, for a narrow column: "40 s", "12 m", "3 h", "12 d"."""
     seconds = max(0, int(span.total_seconds()))
@@ -154,6 +159,16 @@ def look_of_work(work: Work) -> Look:
     return Look("progress", "working", "Working")
 
 
+def gate_icon(gate: str) -> str:
+    """The shape beside a sentence that says how an agent's changes pass."""
+    told = gate.lower()
+    if told.startswith(("makes changes by itself", "alone")):
+        return "alone"
+    if "every time" in told:
+        return "everytime"
+    return "never" if told.startswith("never") else "proposes"
+
+
 _BECAME = {
     ProposalStatus.WAITING: Look("attention", "you", "waits"),
     ProposalStatus.DONE: Look("good", "done", "approved"),
@@ -175,8 +190,8 @@ def look_of_request(request: Proposal | Question) -> Look:
         return look
     if request.status is HelpStatus.WAITING:
         return Look("attention", "you", "waits")
-    if request.status is not HelpStatus.ANSWERED:
-        return Look("neutral", "off", "No longer needed")
     if request.declined:
         return Look("neutral", "off", "could not say")
+    if request.status is not HelpStatus.ANSWERED:
+        return Look("neutral", "off", "No longer needed")
     return Look("good", "done", "answered")

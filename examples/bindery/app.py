@@ -100,7 +100,7 @@ def price_per_metre(colour: str) -> Decimal:
     return PRICES.get(colour, Decimal(11))
 
 
-@action("Write a note on the volume", says="Write on {volume.shelfmark}: {note}")
+@action("Write a note on the volume", says="Write on {volume.shelfmark}: {note}", reversible=True)
 def note_on_volume(ctx: Context, volume: Volume, note: str) -> str:
     volume.note = note
     return f"Noted on {volume.shelfmark}."

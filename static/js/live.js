@@ -16,6 +16,7 @@ const words = {
 function show(next) {
   if (state === "paused" && next !== "paused" && next !== "go on" && next !== "out") return;
   if (next === "go on") next = "live";
+  if (next === "out") document.querySelectorAll("[data-stream]").forEach((stream) => stream.remove());
   if (next === "lost" && state !== "lost") lostAt = new Date();
   state = next;
   const bar = document.getElementById("live");

@@ -34,6 +34,7 @@ function age(ms) {
 }
 
 const kinds = {
+  past: (at) => { const told = ago(now() - at); return told === "just now" ? told : `${told} ago`; },
   age: (at) => age(now() - at),
   ago: (at) => ago(now() - at),
   since: (at) => since(now() - at),
@@ -65,5 +66,5 @@ export function localise(root) {
 
 setInterval(() => {
   if (document.hidden) return;
-  for (const time of document.querySelectorAll('time:is([data-t="ago"], [data-t="age"], [data-t="since"])')) write(time);
+  for (const time of document.querySelectorAll('time:is([data-t="ago"], [data-t="past"], [data-t="age"], [data-t="since"])')) write(time);
 }, 1000);

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
+from litestar.params import FromPath
 from litestar.response import Redirect
 
 from core.errors import AlreadyDecided, BadInput, HandonError, NotAllowed, NotWaiting, Stale
@@ -74,21 +75,21 @@ async def _decide(
 
 
 @post("/inbox/{item:uuid}/approval")
-async def approval(visit: NamedDependency[Visit], item: UUID) -> Answer:
+async def approval(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     """Approve exactly what was shown."""
     form = await visit.form()
     return await _decide(visit, item, lambda: visit.desk.approve(item, fingerprint=form.get("fingerprint") or None))
 
 
 @get("/inbox/{item:uuid}/refusal")
-async def reason(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
+async def reason(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
     """The card with room for a reason."""
     opened = await visit.desk.proposal(item)
     return await _show(visit, opened, "refuse" if opened.may_decide else "card", reason="")
 
 
 @post("/inbox/{item:uuid}/refusal")
-async def refusal(visit: NamedDependency[Visit], item: UUID) -> Answer:
+async def refusal(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     """Refuse; the reason is told to the agent with the decision."""
     form = await visit.form()
     said = form.get("reason", "").strip()
@@ -97,7 +98,7 @@ async def refusal(visit: NamedDependency[Visit], item: UUID) -> Answer:
 
 
 @get("/inbox/{item:uuid}/edit")
-async def editing(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
+async def editing(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
     """The card as a form: the arguments, each with a control for its type."""
     opened = await visit.desk.proposal(item)
     fields = fields_of(opened.schema, _open_arguments(opened), labels=opened.shown)
@@ -105,7 +106,7 @@ async def editing(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
 
 
 @post("/inbox/{item:uuid}/edit")
-async def edited(visit: NamedDependency[Visit], item: UUID) -> Answer:
+async def edited(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     """Approve with what the person wrote. What they left alone keeps its value and type to the letter."""
     opened = await visit.desk.proposal(item)
     form = await visit.request.form()
@@ -122,7 +123,7 @@ async def edited(visit: NamedDependency[Visit], item: UUID) -> Answer:
 
 
 @post("/inbox/{item:uuid}/answer")
-async def answer(visit: NamedDependency[Visit], item: UUID) -> Answer:
+async def answer(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     """Answer a question: a choice, or the person's own words where they wrote any."""
     form = await visit.form()
     own, choice = form.get("own", "").strip(), form.get("choice", "")
@@ -135,14 +136,14 @@ async def answer(visit: NamedDependency[Visit], item: UUID) -> Answer:
 
 
 @get("/inbox/{item:uuid}/decline")
-async def cannot_say(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
+async def cannot_say(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
     """The question with room for why it cannot be answered."""
     opened = await visit.desk.question(item)
     return await _show(visit, opened, "decline" if opened.may_answer else "card", reason="")
 
 
 @post("/inbox/{item:uuid}/decline")
-async def decline(visit: NamedDependency[Visit], item: UUID) -> Answer:
+async def decline(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     """Say that one cannot answer; the agent is told, and goes on."""
     form = await visit.form()
     said = form.get("reason", "").strip()

@@ -8,6 +8,7 @@ from typing import Any
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
+from litestar.params import FromQuery
 from litestar.response import Redirect
 
 from core.errors import BadInput, NotAllowed, NotFound, OutOfMoney
@@ -18,7 +19,9 @@ from web.posted import number, values_of
 
 
 @get("/work/new")
-async def giving(visit: NamedDependency[Visit], agent: str = "", skill: str = "") -> Response[str]:
+async def giving(
+    visit: NamedDependency[Visit], agent: FromQuery[str] = "", skill: FromQuery[str] = ""
+) -> Response[str]:
     """The form for one skill; where none is named, or the agent has no such skill, for the first there is."""
     return await _show(visit, agent, skill)
 

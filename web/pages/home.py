@@ -5,6 +5,7 @@ from __future__ import annotations
 from litestar import get
 from litestar.di import NamedDependency
 from litestar.exceptions import NotFoundException
+from litestar.params import FromPath
 from litestar.response import Redirect
 
 from web.deps import Visit, go
@@ -18,7 +19,7 @@ async def home(visit: NamedDependency[Visit]) -> Redirect:
 
 
 @get("/{anything:path}")
-async def nowhere(anything: str) -> None:
+async def nowhere(anything: FromPath[str]) -> None:
     """Every other address: not found for whoever is signed in, and the door for whoever is not."""
     raise NotFoundException
 

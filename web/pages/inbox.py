@@ -7,6 +7,7 @@ from uuid import UUID
 
 from litestar import Response, get
 from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
 
 from web.deps import Visit
 from web.waiting import request_of, what_waits
@@ -29,7 +30,7 @@ async def inbox(visit: NamedDependency[Visit]) -> Response[str]:
 
 
 @get("/inbox/{item:uuid}")
-async def card(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
+async def card(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
     """One card, beside the list: to decide, or as the receipt of what became of it."""
     return await visit.page(
         "inbox/index.html",
@@ -43,7 +44,7 @@ async def card(visit: NamedDependency[Visit], item: UUID) -> Response[str]:
 
 
 @get("/inbox/answered")
-async def answered(visit: NamedDependency[Visit], before: datetime | None = None) -> Response[str]:
+async def answered(visit: NamedDependency[Visit], before: FromQuery[datetime | None] = None) -> Response[str]:
     """What was decided, newest first, a page at a time."""
     found = await visit.desk.answered(limit=PAGE + 1, before=before)
     return await visit.page("inbox/answered.html", nav="inbox", decided=found[:PAGE], more=len(found) > PAGE)

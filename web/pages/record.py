@@ -7,7 +7,7 @@ from uuid import UUID
 
 from litestar import Response, get
 from litestar.di import NamedDependency
-from litestar.params import Parameter
+from litestar.params import FromPath, QueryParameter
 
 from web.deps import Visit
 
@@ -16,7 +16,7 @@ PAGE = 500
 
 @get("/work/{root:uuid}/record")
 async def record(
-    visit: NamedDependency[Visit], root: UUID, after: Annotated[int, Parameter(ge=0)] = 0
+    visit: NamedDependency[Visit], root: FromPath[UUID], after: Annotated[int, QueryParameter(ge=0)] = 0
 ) -> Response[str]:
     """The lines in their order, a page at a time. The sentence says what was proven and what was not."""
     work = await visit.desk.work(root)

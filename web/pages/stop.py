@@ -6,6 +6,7 @@ from uuid import UUID
 
 from litestar import Response, get, post
 from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
 from web.deps import Visit, go
@@ -13,7 +14,9 @@ from web.outline import with_above
 
 
 @get("/work/{root:uuid}/stop")
-async def consequences(visit: NamedDependency[Visit], root: UUID, piece: UUID | None = None) -> Response[str]:
+async def consequences(
+    visit: NamedDependency[Visit], root: FromPath[UUID], piece: FromQuery[UUID | None] = None
+) -> Response[str]:
     """What would be called off, what stays done, what cannot be taken back. Changes nothing."""
     nodes = await visit.desk.work_tree(root)
     top = piece or nodes[0].piece
@@ -29,7 +32,7 @@ async def consequences(visit: NamedDependency[Visit], root: UUID, piece: UUID | 
 
 
 @post("/work/{root:uuid}/stop")
-async def stop(visit: NamedDependency[Visit], root: UUID) -> Redirect:
+async def stop(visit: NamedDependency[Visit], root: FromPath[UUID]) -> Redirect:
     """Call the piece off, with everything under it."""
     form = await visit.form()
     work = await visit.desk.work(root)

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from litestar import Response, get
 from litestar.di import NamedDependency
+from litestar.params import FromPath, FromQuery
 
 from core.desk import Show
 from web.deps import Visit
@@ -20,9 +21,9 @@ CLOSED = 50  # how many closed rows an address may name
 @get("/work")
 async def works(
     visit: NamedDependency[Visit],
-    show: Show = "going",
-    before: datetime | None = None,
-    id: UUID | None = None,
+    show: FromQuery[Show] = "going",
+    before: FromQuery[datetime | None] = None,
+    id: FromQuery[UUID | None] = None,
 ) -> Response[str]:
     """One line for each whole, newest first; `before` and `id` name the last one of the page before."""
     last = (before, id) if before is not None and id is not None else None
@@ -35,9 +36,9 @@ async def works(
 @get("/work/{root:uuid}")
 async def whole(
     visit: NamedDependency[Visit],
-    root: UUID,
-    piece: UUID | None = None,
-    closed: list[UUID] | None = None,
+    root: FromPath[UUID],
+    piece: FromQuery[UUID | None] = None,
+    closed: FromQuery[list[UUID] | None] = None,
 ) -> Response[str]:
     """A whole. `piece` is the one whose pane is open, `closed` are rows whose lower ones are not shown. The page says
     which line it was made at, so that its stream goes on from there."""
@@ -57,7 +58,7 @@ async def whole(
 
 
 @get("/work/{root:uuid}/piece/{piece:uuid}")
-async def piece(visit: NamedDependency[Visit], root: UUID, piece: UUID) -> Response[str]:
+async def piece(visit: NamedDependency[Visit], root: FromPath[UUID], piece: FromPath[UUID]) -> Response[str]:
     """One piece: as the pane beside the tree when htmx asks for it, else as a page of its own."""
     pane = await visit.desk.pane(piece)
     if visit.wants_part:

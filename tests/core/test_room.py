@@ -1,0 +1,211 @@
+"""Room for money while many pieces run at once: held before a call leaves, given back whatever becomes of the call."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+
+from handon import Status
+from handon.testing import AgentCast, AgentScript, ProcessDied, Says, TestClock, Trajectory
+from tests.builders import Answer, Find, look_up, model, shop
+from tests.staging import (
+    CALL,
+    DONE,
+    STAFF,
+    Deputy,
+    Finder,
+    Gather,
+    Lead,
+    Staged,
+    account,
+    check_money,
+    finders,
+    gathers,
+    rows_of,
+    until,
+    watching,
+)
+
+# A finder's call is held at a little under 5,300 micros: of what the lead leaves, two fit and three do not.
+LEAVES_ROOM_FOR_TWO = Decimal("0.0115")
+
+
+# M4, M2
+async def test_eight_at_once_of_which_two_fit_never_hold_more_than_there_is_and_all_come_to_an_end(
+    database: str,
+) -> None:
+    async with shop(database, STAFF) as at:
+        staged = Staged(AgentCast().plays(Lead, gathers(*finders(8))).plays(Finder, AgentScript(DONE)), Finder)
+        at.agency.script(staged)
+        task = await at.agency.desk(at.mia).of(Lead).start(Gather(), "things", limit=LEAVES_ROOM_FOR_TWO)
+        async with watching(at.agency, task) as seen:
+            await staged.holds(2)
+            await asyncio.sleep(0.1)
+            assert staged.asked_of(Finder) == 2, "a third call left"
+            staged.hold_no_more()
+            await at.agency.settle()
+        held = [sum(row.call_micros > 0 for row in rows if row.agent == "Finder") for rows in seen]
+        assert max(held) == 2
+        whole = Trajectory(at.agency, task)
+        assert await whole.tree() == ["Lead · Gather: Done", *["  Finder · Find: Done"] * 8]
+        assert await whole.tree_cost() == 10 * CALL
+
+
+# M4, M6
+async def test_eight_at_once_that_spend_all_there_is_are_called_off_and_nobody_overran(database: str) -> None:
+    async with shop(database, STAFF) as at:
+        # Each answer costs nearly what is held for it: after the second nothing more fits.
+        answers = AgentScript(Says.hand_back(Answer(text="Found."), tokens=(200, 1_000)))
+        at.agency.script(AgentCast().plays(Lead, gathers(*finders(8))).plays(Finder, answers))
+        desk = at.agency.desk(at.mia)
+        task = await desk.of(Lead).start(Gather(), "things", limit=LEAVES_ROOM_FOR_TWO)
+        async with watching(at.agency, task):
+            await at.agency.settle()
+        outcome = await desk.outcome(task)
+        assert outcome.status is Status.STOPPED
+        assert "the limit of Lead above it of EUR 0.0115" in outcome.why
+        statuses = [node.status for node in await desk.work_tree(task)][1:]
+        assert statuses.count(Status.DONE) == 2
+        assert statuses.count(Status.CANCELLED) == 6
+        assert outcome.cost_micros == CALL + 2 * 5_200
+
+
+# M4
+async def test_an_account_that_several_wholes_share_is_not_overrun_by_them(database: str) -> None:
+    async with shop(database, STAFF) as at:
+        await at.agency.set_limit("rebinding", LEAVES_ROOM_FOR_TWO)
+        staged = Staged(AgentCast().plays(Finder, AgentScript(DONE)), Finder)
+        at.agency.script(staged)
+        desk = at.agency.desk(at.mia)
+        tasks = [await desk.of(Finder).start(Find(), f"thing {n}", on="rebinding") for n in range(6)]
+        await staged.holds(2)
+        await asyncio.sleep(0.1)
+        assert staged.asked_of(Finder) == 2
+        spent, held = await account(at.agency, "rebinding")
+        assert 10_000 < spent + held <= 11_500
+        staged.hold_no_more()
+        await at.agency.settle()
+        assert [(await desk.piece(task)).status for task in tasks] == [Status.DONE] * 6
+        assert await account(at.agency, "rebinding") == (6 * CALL, 0)
+
+
+# M2
+async def test_a_call_for_which_there_is_only_no_room_now_waits_and_nothing_is_stopped(database: str) -> None:
+    async with shop(database, STAFF) as at:
+        staged = Staged(AgentCast().plays(Lead, gathers(*finders(3))).plays(Finder, AgentScript(DONE)), Finder)
+        at.agency.script(staged)
+        task = await at.agency.desk(at.mia).of(Lead).start(Gather(), "things", limit=LEAVES_ROOM_FOR_TWO)
+        first, _ = await staged.holds(2)
+        assert await Trajectory(at.agency, task).still_going() == [
+            "Lead · Gather: Working",
+            *["  Finder · Find: Working"] * 3,
+        ]
+        staged.let_go(first)
+        await until(lambda: staged.asked_of(Finder) == 3)
+        staged.hold_no_more()
+        await at.agency.settle()
+        assert (await at.agency.desk(at.mia).outcome(task)).done
+
+
+# E4
+async def test_a_piece_that_waits_for_room_is_called_off_with_the_rest(database: str) -> None:
+    async with shop(database, STAFF) as at:
+        staged = Staged(AgentCast().plays(Lead, gathers(*finders(3))).plays(Finder, AgentScript(DONE)), Finder)
+        at.agency.script(staged)
+        desk = at.agency.desk(at.mia)
+        task = await desk.of(Lead).start(Gather(), "things", limit=LEAVES_ROOM_FOR_TWO)
+        await staged.holds(2)
+        await desk.stop(task)
+        staged.hold_no_more()
+        await at.agency.settle()
+        assert staged.asked_of(Finder) == 2
+        assert await Trajectory(at.agency, task).still_going() == []
+
+
+# M5
+async def test_ten_thousand_tiny_costs_add_up_to_the_micro(sqlite_database: str) -> None:
+    """A call of 3 tokens in at 0.41 a million costs 1.23 micros: charged as 2, whole, each and every time."""
+    counted = 10_000
+    tiny = model(input="0.41", output="0", most=1)  # type: ignore[arg-type]
+    assert tiny.price is not None
+    assert sum(tiny.price.micros(3, 0) for _ in range(counted)) == 2 * counted
+    turns = 250
+    asks = [Says.tool(look_up, {"word": f"word {n}"}, tokens=(3, 0)) for n in range(turns - 1)]
+    script = AgentScript(*asks, Says.hand_back(Answer(), tokens=(3, 0)))
+    from handon import Guards
+
+    async with shop(sqlite_database, STAFF, models=[tiny], guards=Guards(turns=turns)) as at:
+        at.agency.script(AgentCast().plays(Lead, gathers(*finders(8))).plays(Finder, script))
+        outcome = await at.agency.desk(at.mia).of(Lead).do(Gather(), "things")
+        assert outcome.done, outcome.why
+        rows = await rows_of(at.agency, outcome.task)
+        check_money(rows)
+        assert [row.own_micros for row in rows[1:]] == [2 * turns] * 8
+        assert outcome.cost_micros == 8 * 2 * turns + rows[0].own_micros
+
+
+# M3
+async def test_a_call_that_is_cancelled_gives_its_room_back_to_every_piece_above(database: str) -> None:
+    cast = AgentCast().plays(Lead, gathers(Says.hand_to(Deputy, Gather(), "things")))
+    staged = Staged(cast.plays(Deputy, gathers(*finders(1))).plays(Finder, AgentScript(DONE)), Finder)
+    async with shop(database, STAFF, stop_grace=timedelta(milliseconds=50)) as at:
+        at.agency.script(staged)
+        task = await at.agency.desk(at.mia).of(Lead).start(Gather(), "things", on="rebinding")
+        await staged.holds(1)
+        held = (await rows_of(at.agency, task))[2].call_micros
+        assert held > 0
+    async with shop(database, STAFF, sweep_every=timedelta(0)) as at:
+        staged.hold_no_more()
+        at.agency.script(staged)
+        await at.agency.settle()
+        rows = await rows_of(at.agency, task)
+        check_money(rows)
+        assert [row.reserved_micros for row in rows] == [0, 0, 0]
+        # It had left, and nobody knows what it cost: the whole reservation was charged (M10).
+        assert rows[2].own_micros == held + CALL
+        assert await account(at.agency, "rebinding") == (held + 5 * CALL, 0)
+
+
+# M3
+async def test_a_process_that_dies_in_a_call_leaves_nothing_held_once_its_work_is_closed(
+    database: str, clock: TestClock
+) -> None:
+    cast = AgentCast().plays(Lead, gathers(Says.hand_to(Deputy, Gather(), "things"))).plays(Deputy, gathers(*finders(1)))
+
+    def answer(name: str, request: object) -> object:
+        if AgentCast.asked_agent(request) == "Finder":  # type: ignore[arg-type]
+            raise ProcessDied
+        return cast.answer(name, request)  # type: ignore[arg-type]
+
+    async with shop(database, STAFF, clock=clock) as at:
+        at.agency.script(answer)
+        desk = at.agency.desk(at.mia)
+        with pytest.raises(ProcessDied):
+            await desk.of(Lead).do(Gather(), "things", on="rebinding")
+        [whole] = await desk.works("all")
+        rows = await rows_of(at.agency, whole.root)
+        assert rows[0].reserved_micros == rows[2].call_micros > 0
+        await clock.advance(timedelta(minutes=45))
+        await at.agency.settle()
+        rows = await rows_of(at.agency, whole.root)
+        check_money(rows)
+        assert [row.reserved_micros for row in rows] == [0, 0, 0]
+        assert await account(at.agency, "rebinding") == (2 * CALL, 0)
+
+
+# M3, M10
+async def test_an_answer_that_cannot_be_used_is_charged_as_held_and_holds_nothing(database: str) -> None:
+    def answer(name: str, request: object) -> object:
+        raise ValueError("half an answer")
+
+    async with shop(database, STAFF) as at:
+        at.agency.script(answer)
+        outcome = await at.agency.desk(at.mia).of(Finder).do(Find(), "it", on="rebinding")
+        assert outcome.status is Status.FAILED
+        [row] = await rows_of(at.agency, outcome.task)
+        check_money([row])
+        assert row.own_micros > 5_000
+        assert await account(at.agency, "rebinding") == (row.own_micros, 0)
