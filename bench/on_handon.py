@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from bench.agency import SKILLS, Script, open_agency
 from bench.databases import scratch
@@ -13,22 +14,19 @@ from bench.measure import Figures, Stopwatch, peak_memory
 from bench.profiling import Profile
 from bench.script import Errand, Finding
 from bench.workloads import Workload
-from core.sql import Statement
-from core.store import Tx
 from core.tables import line, metered_call, piece
-from core.values import TraceKind
-from handon import Agency, Desk, Outcome
+from handon import Agency, Desk, Outcome, Status, TraceKind
 
 _COUNTS = (
-    Statement(select(func.count().label("n")).select_from(piece).where(piece.c.status == "Done")),
-    Statement(select(func.count().label("n")).select_from(metered_call)),
-    Statement(select(func.count().label("n")).select_from(line).where(line.c.kind == str(TraceKind.TOOL_RAN))),
+    select(func.count()).select_from(piece).where(piece.c.status == str(Status.DONE)),
+    select(func.count()).select_from(metered_call),
+    select(func.count()).select_from(line).where(line.c.kind == str(TraceKind.TOOL_RAN)),
 )
 
 
-def _counts(tx: Tx) -> tuple[int, ...]:
+def _counts(session: Session) -> tuple[int, ...]:
     """Pieces done, model calls metered, and tools run, as the database tells them."""
-    return tuple(int(tx.one(statement).n) for statement in _COUNTS)
+    return tuple(session.execute(count).scalar_one() for count in _COUNTS)
 
 
 async def _do(desk: Desk, errand: Errand) -> Outcome[Finding]:
@@ -71,13 +69,13 @@ async def run(kind: str, workload: Workload, folder: Path, profile: Profile | No
             for errand in workload.warm_up:
                 await _do(desk, errand)
             await agency.settle()
-            counts, asked, size = await agency.store.read(_counts), script.asked, database.size()
+            counts, asked, size = await agency.read(_counts), script.asked, database.size()
             server_cpu = database.server_cpu()
             figures = await _measured(agency, desk, workload, profile)
             after = database.server_cpu()
             figures.server_cpu = after - server_cpu if after is not None and server_cpu is not None else None
             figures.disk = database.size() - size
-            done = tuple(now - before for now, before in zip(await agency.store.read(_counts), counts, strict=True))
+            done = tuple(now - before for now, before in zip(await agency.read(_counts), counts, strict=True))
             assert done == (workload.pieces, workload.calls, workload.tools), done
             assert script.asked - asked == workload.calls, script.asked
     return figures

@@ -56,6 +56,10 @@ class Summary:
         return self.median(lambda run: run.cpu) * 1000 / self.workload.calls
 
     @property
+    def best_cpu_ms(self) -> float:
+        return self.best(lambda run: run.cpu) * 1000 / self.workload.calls
+
+    @property
     def disk(self) -> float:
         """Bytes in all."""
         return self.median(lambda run: run.disk)

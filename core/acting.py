@@ -6,12 +6,12 @@ that says so are committed together, or neither is. What it raises is told to th
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import structlog
 from sqlalchemy.exc import SQLAlchemyError
 
 from core import people
@@ -25,7 +25,7 @@ from core.ids import to_uuid
 from core.store import Tx
 from core.words import label_of
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +43,25 @@ def guarded_context(
 ) -> Iterator[Context]:
     """A context over this transaction, whose session is guarded by the agent's account and the person.
 
-    Session, savepoint and the person's roles are made when they are first used. What is raised inside undoes what the
+    Session and the person's roles are made when they are first used. What is raised inside undoes what the
     session changed; without `changes` it refuses to change anything.
     """
-    with ExitStack() as stack:
+    opened: list[GuardedSession] = []
 
-        def open_session() -> GuardedSession:
-            stack.enter_context(tx.savepoint())
-            session = guarded(tx.new_session(GuardedSession), agent, ctx.person)
-            session.query_only = not changes
-            stack.callback(session.expunge_all)
-            return session
+    def open_session() -> GuardedSession:
+        session = guarded(tx.new_session(GuardedSession), agent, ctx.person)
+        session.query_only = not changes
+        opened.append(session)
+        return session
 
-        ctx = Context(agent, lambda: people.principal(tx, person), to_uuid(piece), house.clock, call_key, open_session)
+    ctx = Context(agent, lambda: people.principal(tx, person), to_uuid(piece), house.clock, call_key, open_session)
+    try:
         yield ctx
-        if "session" in ctx.__dict__:
-            ctx.session.flush()
+        for session in opened:
+            session.commit()
+    finally:
+        for session in opened:
+            session.close()  # what was not committed is undone, and its rows are let go of
 
 
 def outside_context(house: House, agent: Principal, person: Principal | None, piece: str, call_key: str) -> Context:
@@ -104,7 +107,7 @@ def told(action: Action, error: Exception) -> str:
     """An error as the model is told it. A driver's own text stays in the log."""
     if isinstance(error, HandonError):
         return str(error)
-    log.warning("a tool failed", tool=action.name, error=repr(error))
+    log.warning("the tool %s failed: %r", action.name, error)
     if isinstance(error, SQLAlchemyError):
         return f"{action.label} failed: the database refused the change."
     return f"{action.label} failed: {type(error).__name__}: {error}"

@@ -187,5 +187,14 @@ def failed(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, *, left: 
     return f"{asked.model.name} could not be reached. Go on without."
 
 
+def came_back(
+    house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: ModelAnswer | None, *, left: bool
+) -> str:
+    """Record what came of a consult; answers what the working model is told."""
+    if answer is None:
+        return failed(house, tx, tree, row, asked, left=left)
+    return took(house, tx, tree, row, asked, answer)
+
+
 def of_whole(tx: Tx, root: str) -> list[Any]:
     return tx.all(_OF_WHOLE, root=root)

@@ -166,8 +166,10 @@ class Desk:
         limit: Decimal | None = None,
         for_: UUID | None = None,
         on: str | Sequence[str] | None = None,
+        key: str = "",
     ) -> UUID:
-        """Give work by names and JSON; answers the whole's id once its receipt is written.
+        """Give work by names and JSON; answers the whole's id once its receipt is written. Given again with the same
+        `key` (at most 100 characters) by the same person, it is the same whole.
 
         Raises NotFound for an agent or skill that is not there, NotAllowed where the app says this person uses no
         agents or the agent is paused, BadInput field by field. Writes the first line of the whole's record.
@@ -177,7 +179,7 @@ class Desk:
         if found is None:
             raise NotFound(f"{hand.agent.shown_as} has no skill {skill}.")
         checked = canonical(read_object(input_json))
-        return await self._open(hand.agent, found, checked, about=about, limit=limit, for_=for_, on=on)
+        return await self._open(hand.agent, found, checked, about=about, limit=limit, for_=for_, on=on, key=key[:100])
 
     async def _open(
         self,
@@ -189,6 +191,7 @@ class Desk:
         limit: Decimal | None,
         for_: UUID | None,
         on: str | Sequence[str] | None,
+        key: str = "",
     ) -> UUID:
         accounts = [on] if isinstance(on, str) else list(on or ())
         if any("\n" in key or not key or len(key) > 200 for key in accounts):
@@ -214,6 +217,7 @@ class Desk:
                 given_by=self._id,
                 accounts=accounts,
                 limit=limit,
+                key=key,
             )
 
         return ids.to_uuid(await self._write(open_top))

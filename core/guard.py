@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import and_, event, false, inspect, or_, select
-from sqlalchemy.orm import Mapper, ORMExecuteState, Session, defer, with_loader_criteria
+from sqlalchemy import ColumnClause, and_, event, false, inspect, or_, select
+from sqlalchemy.orm import ORMExecuteState, Session, defer, with_loader_criteria
+from sqlalchemy.sql import visitors
 
 from core.declare.rights import Principal, Row, denied_fields, may_do, rows_for
 from core.errors import NotAllowed
@@ -53,10 +54,6 @@ def _condition(principals: Sequence[Principal], row: type[Row], verb: str) -> An
     return and_(*conditions) if conditions else None
 
 
-def _rows(mapper: Mapper[Any]) -> type[Row] | None:
-    return mapper.class_ if issubclass(mapper.class_, Row) else None
-
-
 @event.listens_for(GuardedSession, "do_orm_execute")
 def _reads_only_what_it_may(state: ORMExecuteState) -> None:
     session = state.session
@@ -71,20 +68,43 @@ def _reads_only_what_it_may(state: ORMExecuteState) -> None:
         condition = _condition(session.principals, row, "read")
         if condition is not None:
             state.statement = state.statement.options(with_loader_criteria(row, condition, include_aliases=True))
-    hidden = _hidden(session.principals, state)
-    if hidden:
-        state.statement = state.statement.options(*hidden)
+    _hides_what_it_may_not(session.principals, state)
 
 
-def _hidden(principals: Sequence[Principal], state: ORMExecuteState) -> list[Any]:
-    options: list[Any] = []
-    for mapper in state.all_mappers:
-        row = _rows(mapper)
-        if row is None:
+def _hides_what_it_may_not(principals: Sequence[Principal], state: ORMExecuteState) -> None:
+    """Fields one of the principals may not read: left out of the rows found, refused wherever a statement names one."""
+    denied = {row: _denied(principals, row) for row in Row.__subclasses__()}
+    denied = {row: named for row, named in denied.items() if named}
+    if not denied:
+        return
+    if state.is_column_load:
+        for mapper in state.all_mappers:
+            wanted = getattr(state.load_options, "_only_load_props", None) or ()
+            _refuse_fields(principals, mapper.class_, set(wanted) & denied.get(mapper.class_, set()))
+        return
+    for element in visitors.iterate(state.statement):
+        owner = getattr(element, "_annotations", {}).get("parententity")
+        if owner is not None and isinstance(element, ColumnClause):
+            kind = owner.mapper.class_
+            _refuse_fields(principals, kind, {element.key} & denied.get(kind, set()))
+    for described in state.statement.column_descriptions:
+        entity = inspect(described["expr"], raiseerr=False)
+        mapper = getattr(entity, "mapper", None)
+        if mapper is None or not getattr(entity, "is_selectable", False):
             continue
-        named = {field for principal in principals for field in denied_fields(principal, row, "read")}
-        options += [defer(getattr(row, field), raiseload=True) for field in sorted(named)]
-    return options
+        for field in sorted(denied.get(mapper.class_, ())):
+            state.statement = state.statement.options(defer(getattr(described["expr"], field), raiseload=True))
+
+
+def _denied(principals: Sequence[Principal], row: type[Row]) -> set[str]:
+    return {field for principal in principals for field in denied_fields(principal, row, "read")}
+
+
+def _refuse_fields(principals: Sequence[Principal], row: type[Row], fields: set[str]) -> None:
+    for principal in principals:
+        named = sorted(fields & denied_fields(principal, row, "read"))
+        if named:
+            raise refuse(principal, "read", row, named)
 
 
 @event.listens_for(GuardedSession, "before_flush")

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from sqlalchemy import bindparam, select
+
 from core import acting, ids, money, people, receipts, record, work
 from core.declare.agents import Agent
 from core.declare.delegation import Delegation, Specialist
@@ -14,12 +16,15 @@ from core.declare.skills import Skill
 from core.errors import HandonError, NotFound
 from core.house import House
 from core.record import Tree
-from core.sql import insert_into
+from core.sql import Statement, insert_into
 from core.store import Tx
 from core.tables import skill_version, whole
 from core.values import TraceKind
 
 _WHOLE = insert_into(whole)
+_GIVEN = Statement(
+    select(whole.c.id).where(whole.c.given_by == bindparam("given_by"), whole.c.given_key == bindparam("given_key"))
+)
 _VERSION = insert_into(skill_version, or_ignore=True)
 NO_DELEGATION = Delegation()
 
@@ -52,11 +57,17 @@ def open_top(
     given_by: str | None,
     accounts: Sequence[str],
     limit: Decimal | None,
+    key: str = "",
 ) -> str:
     """Open a whole; answers the id of its top piece, which is due. Writes its first line.
 
-    Rights are the caller's to ask. Raises BadInput for a limit that is none.
+    Rights are the caller's to ask. With a `key` that this giver has used before, the whole that was given then is
+    answered, and nothing is opened. Raises BadInput for a limit that is none.
     """
+    if key and given_by:
+        already = tx.one(_GIVEN, given_by=given_by, given_key=key)
+        if already is not None:
+            return str(already.id)
     id = ids.new_id()
     named = _micros(limit, skill.budget, agent.limits.per_task)
     least = min(named) if named else default_limit(house, agent, skill)
@@ -70,6 +81,7 @@ def open_top(
         "sponsor": people.sponsor_of(tx, agent.name),
         "accounts": "\n".join(sorted(set(accounts))),
         "about": about,
+        "given_key": key or None,
         "lines": 0,
         "head": record.GENESIS,
         "last_line_at": tx.now,

@@ -5,12 +5,11 @@ Made by `agency`, handed to every verb. It holds no state of any work.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
-
-import structlog
 
 from core import record
 from core.clock import Clock
@@ -22,7 +21,7 @@ from core.money import exact
 from core.settings import Settings
 from core.store import Tx
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 class Dispatcher(Protocol):
@@ -46,7 +45,7 @@ class Events:
             try:
                 subscriber(about)
             except Exception:
-                log.exception("a subscriber failed", event=name)
+                log.exception("a subscriber of %s failed", name)
 
 
 @dataclass(slots=True)

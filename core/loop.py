@@ -7,12 +7,12 @@ the database, so a run may vanish at any await and nothing is lost but the call 
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import stamina
-import structlog
 
 from core import acting, asking, consulting, turn, work
 from core.declare.actions import Action, Context
@@ -25,8 +25,9 @@ from core.turn import Ask, Held, Next, Outside, OutsideCall, Room
 from core.values import HelpReason
 from core.words import clean
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
+UNFORESEEN = "Something went wrong that was not foreseen: {}."
 ROOM_PAUSE = 0.02  # seconds before room is asked for again; it doubles up to half a second
 
 
@@ -46,8 +47,7 @@ class Loop:
             while following is not None:
                 held.messages.extend(following.said)
                 if self._house.stopping:
-                    reserved = following.reserved if isinstance(following, Ask) else 0
-                    await self._store.write(partial(self._give_back, held=held, reserved=reserved))
+                    await self._give_back(held)
                     return
                 if isinstance(following, Room):
                     await asyncio.sleep(pause)
@@ -59,22 +59,26 @@ class Loop:
                     self._ask(held, following) if isinstance(following, Ask) else self._await(held, following)
                 )
         except Superseded:
-            log.info("superseded", piece=piece)
+            log.info("piece %s is no longer this run's", piece)
         except asyncio.CancelledError:
+            await self._give_back(held)
             raise
         except Exception as error:
-            log.exception("a run failed", piece=piece)
-            why = f"Something went wrong that was not foreseen: {type(error).__name__}."
+            log.exception("the run of piece %s failed", piece)
+            why = UNFORESEEN.format(type(error).__name__)
             try:
                 await self._store.write(lambda tx: turn.broke(self._house, tx, held, why))
             except Superseded:
-                log.info("superseded", piece=piece)
+                log.info("piece %s is no longer this run's", piece)
 
     def _begin(self, tx: Tx, piece: str) -> tuple[Held, Next] | None:
         return turn.begin(self._house, tx, piece)
 
-    def _give_back(self, tx: Tx, held: Held, reserved: int) -> None:
-        turn.give_back(self._house, tx, held, reserved)
+    async def _give_back(self, held: Held) -> None:
+        try:
+            await self._store.write(lambda tx: turn.give_back(self._house, tx, held))
+        except Superseded:
+            log.info("piece %s is no longer this run's", held.piece)
 
     def _try_again(self, tx: Tx, held: Held) -> Next:
         return turn.try_again(self._house, tx, held)
@@ -86,24 +90,29 @@ class Loop:
         try:
             answer = await self._reach(request)
         except Unreachable as error:
-            log.warning("a model could not be reached", model=ask.model, error=str(error))
+            log.warning("%s could not be reached: %s", ask.model, error)
             why = f"Its model could not be reached: {ask.model}."
             await self._store.write(lambda tx: turn.not_reached(self._house, tx, held, ask, left=False, why=why))
             return None
         except asyncio.CancelledError:
-            # The call had left and is paid for (M10); the piece is due for whoever comes next.
-            await self._store.write(partial(self._cancelled, held=held, ask=ask))
+            # The call had left and is paid for (M10).
+            await self._store.write(lambda tx: turn.charge_unanswered(self._house, tx, held, ask))
             raise
         except Exception as error:
-            log.exception("a model's answer could not be used", model=ask.model)
+            log.exception("an answer of %s could not be used", ask.model)
             why = f"Its model's answer could not be used: {type(error).__name__}."
             await self._store.write(lambda tx: turn.not_reached(self._house, tx, held, ask, left=True, why=why))
             return None
-        return await self._store.write(lambda tx: turn.take_in(self._house, tx, held, ask, answer))
-
-    def _cancelled(self, tx: Tx, held: Held, ask: Ask) -> None:
-        turn.charge_unanswered(self._house, tx, held, ask)
-        turn.give_back(self._house, tx, held, 0)
+        try:
+            return await self._store.write(lambda tx: turn.take_in(self._house, tx, held, ask, answer))
+        except Superseded:
+            raise
+        except Exception as error:
+            # What the answer asked for undid itself; the answer was had all the same, and is charged.
+            log.exception("what %s asked for broke the run of piece %s", ask.model, held.piece)
+            why = UNFORESEEN.format(type(error).__name__)
+            await self._store.write(lambda tx: turn.charged_and_broke(self._house, tx, held, ask, answer, why))
+            return None
 
     async def _reach(self, request: ModelRequest) -> ModelAnswer:
         """Ask, again with growing pauses where the model cannot be reached (rule E8)."""
@@ -206,18 +215,14 @@ class Loop:
         except Unreachable:
             left = False
         except Exception:
-            log.exception("a consulted model failed", model=begun.model.name)
+            log.exception("the consulted %s failed", begun.model.name)
 
         def took(tx: Tx) -> None:
             tree = house.tree(tx, held.root)
             row = work.mine(tx, held.piece, held.fence)
-            if answer is None:
-                told = consulting.failed(house, tx, tree, row, begun, left=left)
-            else:
-                told = consulting.took(house, tx, tree, row, begun, answer)
-            turn.answer_call(
-                tx, held.piece, call.position, prefix + told, answer is not None and why is not HelpReason.STUCK
-            )
+            told = consulting.came_back(house, tx, tree, row, begun, answer, left=left)
+            ok = answer is not None and why is not HelpReason.STUCK
+            turn.answer_call(tx, held.piece, call.position, prefix + told, ok)
 
         await self._store.write(took)
 

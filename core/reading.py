@@ -104,6 +104,11 @@ _LINES = Statement(
 _LINES_OF = Statement(
     select(line).where(line.c.root == bindparam("root"), line.c.piece == bindparam("piece")).order_by(line.c.n)
 )
+_LINES_ABOUT = Statement(
+    select(func.count().label("n")).where(
+        line.c.root == bindparam("root"), line.c.piece == bindparam("piece"), line.c.payload.like(bindparam("about"))
+    )
+)
 _HELP = Statement(select(help).where(help.c.root == bindparam("root")).order_by(help.c.asked_at, help.c.id))
 
 # Who may decide what was put to `asked_of`: they, a stand-in, or the sponsor of the agent at the top where it was put
@@ -508,7 +513,7 @@ def _above(house: House, agents: str) -> tuple[str, ...]:
     return tuple(house.label(name) for name in reversed(agents.split("/")[:-1]))
 
 
-def _proposal(house: House, tx: Tx, reader: Reader, row: Any) -> Proposal:
+def _proposal(house: House, tx: Tx, reader: Reader, row: Any, *, counted: bool = False) -> Proposal:
     agent = house.agents.get(row.agent)
     action = asking.find_action(house, agent, row, row.action) if agent else None
     decided_before = tx.one(_DECIDED_BEFORE, root=row.root, action=row.action, but=row.id).n
@@ -550,6 +555,9 @@ def _proposal(house: House, tx: Tx, reader: Reader, row: Any) -> Proposal:
         call_micros=0,
         tree_micros=row.top_micros,
         tree_limit_micros=row.top_limit,
+        lines=tx.one(_LINES_ABOUT, root=row.root, piece=row.piece, about=f'%"proposal":"{row.id}"%').n
+        if counted
+        else 0,
     )
 
 
@@ -585,7 +593,7 @@ def one_proposal(house: House, tx: Tx, reader: Reader, id: str) -> Proposal:
     row = tx.one(_PROPOSAL, id=id)
     if row is None or not _may_open(tx, reader, row):
         raise NotFound("There is no such proposal.")
-    return _proposal(house, tx, reader, row)
+    return _proposal(house, tx, reader, row, counted=True)
 
 
 def one_question(house: House, tx: Tx, reader: Reader, id: str) -> Question:

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar, cast
 
-import structlog
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
@@ -29,7 +29,7 @@ from sqlalchemy.orm import Session
 from core.errors import HandonError
 from core.sql import Params, Statement
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 SHARED_COMMIT = 256  # functions one COMMIT may carry
 THREADS = 8
@@ -82,14 +82,15 @@ class Tx:
 
     @property
     def session(self) -> Session:
-        """An ORM session in this very transaction. It never commits; the store does."""
+        """The app's ORM session in this very transaction: kept with it, or undone with it."""
         if self._session is None:
             session = self._session = self.new_session(Session)
-            self.before_end(lambda _: session.flush())
+            self.before_end(lambda _: session.commit())
         return self._session
 
     def new_session(self, kind: type[AnySession]) -> AnySession:
-        return kind(bind=self.connection, join_transaction_mode="rollback_only", expire_on_commit=False)
+        """A session in a savepoint of its own: its commit and rollback end that, and never this transaction."""
+        return kind(bind=self.connection, join_transaction_mode="create_savepoint", expire_on_commit=False)
 
     def after(self, callback: Callable[[], None]) -> None:
         """Call this on the event loop once the transaction is committed; never where it is not."""
@@ -319,7 +320,7 @@ class Store:
                         done.append((future, result, None, after))
             self.commits += 1
         except BaseException as error:  # the COMMIT itself: nothing of the batch is there
-            log.error("commit failed", functions=len(batch), error=repr(error))
+            log.error("the commit of %s functions failed: %r", len(batch), error)
             done = [(future, None, error, []) for _, future in batch]
         self._loop.call_soon_threadsafe(_resolve, done)
 

@@ -18,6 +18,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    UniqueConstraint,
 )
 
 metadata = MetaData(
@@ -101,6 +102,7 @@ whole = Table(
     Column("sponsor", _id(), ForeignKey("person.id")),  # of the agent at the top, when it was given
     Column("accounts", Text, nullable=False),  # keys it is charged to besides itself, sorted, one a line
     Column("about", Text, nullable=False),
+    Column("given_key", String(100)),  # of the form it was given with: the same form gives it once
     Column("lines", Integer, nullable=False),
     Column("head", String(64), nullable=False),
     Column("last_line_at", BigInteger, nullable=False),
@@ -108,6 +110,7 @@ whole = Table(
     Column("ended_at", BigInteger),
     CheckConstraint("lines >= 0", name="lines"),
     Index(None, "person", "opened_at"),
+    UniqueConstraint("given_by", "given_key"),
     Index(None, "given_by"),
     Index(None, "ended_at", "last_line_at"),
     Index(None, "opened_at"),

@@ -149,7 +149,7 @@ def _brief(scene: Scene) -> str | None:
     except HandonError as error:
         scene.end(Status.FAILED, f"Its work could not be read: {error}")
     except Exception as error:
-        acting.log.exception("a brief failed", skill=scene.skill.name)
+        acting.log.exception("the brief of %s failed", scene.skill.name)
         scene.end(Status.FAILED, f"Its work could not be read: {type(error).__name__}: {error}")
     return None
 
@@ -300,7 +300,7 @@ def _hand_back(scene: Scene, call: ModelCall, said: Message) -> Next:
     except BadInput as error:
         wrong = str(error)
     except Exception as error:
-        acting.log.exception("a check failed", skill=skill.name)
+        acting.log.exception("the check of %s failed", skill.name)
         wrong = f"It could not be checked: {type(error).__name__}: {error}"
     if wrong is None:
         scene.receipt.set(failed_in_row=0)
@@ -406,16 +406,17 @@ def answer_call(tx: Tx, piece: str, position: int, text: str, ok: bool) -> None:
 # Letting go
 
 
-def give_back(house: House, tx: Tx, held: Held, reserved: int) -> None:
+def give_back(house: House, tx: Tx, held: Held) -> None:
     """This process leaves: the piece is due for the next one, and nothing is held for it (rule A8)."""
     tree = house.tree(tx, held.root)
     receipt = work.mine(tx, held.piece, held.fence)
-    if reserved:
-        money.release(tx, tree, receipts.branch(tx, receipt), reserved)
+    if receipt.call_micros:
+        money.release(tx, tree, receipts.branch(tx, receipt), receipt.call_micros)
     if receipt.closing is not None:
         work.end(house, tx, tree, receipt, Status(receipt.closing), receipt.closing_why)
     else:
         receipt.set(run="due", fence=receipt.fence + 1, held_since=None)
+        house.wake(tx, receipt.id)
 
 
 def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> None:
@@ -436,6 +437,17 @@ def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: 
         money.release(tx, tree, receipts.branch(tx, receipt), ask.reserved)
     status = Status(receipt.closing) if receipt.closing else Status.FAILED
     work.end(house, tx, tree, receipt, status, receipt.closing_why or why)
+
+
+def charged_and_broke(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer, why: str) -> None:
+    """An answer came, and what followed from it broke: it is charged and on the record, and the piece fails."""
+    tree = house.tree(tx, held.root)
+    receipt = receipts.get(tx, held.piece)
+    late = receipt.fence != held.fence or receipt.run != "held"
+    _charge(house, tx, tree, receipt, ask, answer, late)
+    if not late:
+        status = Status(receipt.closing) if receipt.closing else Status.FAILED
+        work.end(house, tx, tree, receipt, status, receipt.closing_why or why)
 
 
 def broke(house: House, tx: Tx, held: Held, why: str) -> None:

@@ -235,7 +235,7 @@ class Proposal:
     call_micros: int  # model money the call itself costs: 0
     tree_micros: int  # spent in the whole
     tree_limit_micros: int
-    lines: int = 0  # lines on the record about it
+    lines: int = 0  # lines on the record about it; counted where one proposal is opened
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from core.tables import account as account_table
 from core.tables import metered_call, piece
 from handon import Agency, Agent, Delegation, Desk, ModelAnswer, ModelRequest, Permits, Skill, Specialist
 from handon.testing import AgentCast, AgentScript, Says
-from tests.builders import Answer, Clerk, Find, Note, look_up
+from tests.builders import Answer, Clerk, Find, Note, look_up, make
 
 CALL = 200  # micros that an answer costs by default
 
@@ -148,6 +148,17 @@ def asked(desk: Desk, count: int = 1) -> Callable[[], Awaitable[bool]]:
         return len(await desk.questions()) == count
 
     return look
+
+
+@asynccontextmanager
+async def reopened(
+    database: str, answers: Any, agents: Sequence[Agent] = STAFF, **settings: Any
+) -> AsyncIterator[Agency]:
+    """Another process on a database that has work in it. Its models answer from the start."""
+    agency = make(database, agents, **settings)
+    agency.script(answers)
+    async with agency:
+        yield agency
 
 
 async def sql(agency: Agency, statement: str, **values: Any) -> None:

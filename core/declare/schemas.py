@@ -36,12 +36,17 @@ def _clean_value(value: Any) -> Any:
     return [_clean_value(entry) for entry in value] if isinstance(value, list) else value
 
 
+def fit(text: str) -> str:
+    """The JSON a model wrote, without escapes that stand for no character: NUL, and half of a surrogate pair."""
+    if "\\u0000" in text or "\\ud" in text or "\\uD" in text:
+        return to_json(json.loads(text, object_hook=_cleaned))
+    return text or "{}"
+
+
 def read_object(text: str) -> dict[str, Any]:
     """The JSON object a model wrote. Raises BadInput for anything else: broken JSON, null, a list, NaN."""
     try:
-        if "\\u0000" in text or "\\ud" in text.lower():
-            text = to_json(json.loads(text, strict=False, object_hook=_cleaned))
-        value = from_json(text or "{}", allow_inf_nan=False)
+        value = from_json(fit(text), allow_inf_nan=False)
     except ValueError as error:
         raise BadInput({"": f"That is not valid JSON ({error})."}) from None
     if not isinstance(value, dict):
@@ -112,9 +117,12 @@ class Shape:
         """The value in a model's JSON. Raises BadInput, field by field."""
         value = read_object(text)
         if self.wrapped and set(value) == {"result"}:
-            text = to_json(value["result"])
+            return self._checked(to_json(value["result"]))
+        return self._checked(fit(text))
+
+    def _checked(self, text: str) -> Any:
         try:
-            return self.adapter.validate_json(text or "{}")
+            return self.adapter.validate_json(text)
         except ValidationError as error:
             raise BadInput(errors_of(error)) from None
 

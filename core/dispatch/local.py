@@ -7,15 +7,14 @@ the sweep, which the agency's clock calls: it asks the database which pieces are
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
-import structlog
-
 from core.errors import Abort
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 Run = Callable[[str], Awaitable[None]]
 
@@ -61,7 +60,7 @@ class LocalDispatcher:
         if isinstance(error, Abort):
             self.aborted(piece, error)
         elif error is not None:
-            log.error("a run broke off", piece=piece, error=repr(error))
+            log.error("the run of piece %s broke off: %r", piece, error)
         self._begin()
         if not self._tasks and not self._due:
             self._idle.set()

@@ -7,13 +7,26 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import text
 
 from core.clock import to_micros
 from handon import Agency, Agent, BadDeclaration, LlmModel, ModelAnswer, ModelRequest, Price, Status
 from handon.testing import AgentCast, AgentScript, Says, ScriptedModel, TestClock, Unreachable
-from tests.builders import Answer, Find, look_up, make, model, shop
-from tests.staging import CALL, DONE, STAFF, Finder, Gather, Lead, Staged, calls_of, finders, gathers, rows_of, sql, until
+from tests.builders import Find, look_up, make, model, shop
+from tests.staging import (
+    CALL,
+    DONE,
+    STAFF,
+    Finder,
+    Gather,
+    Lead,
+    Staged,
+    calls_of,
+    finders,
+    gathers,
+    rows_of,
+    sql,
+    until,
+)
 
 
 class Unsure(Agent):
@@ -87,14 +100,12 @@ def test_a_model_without_a_price_is_refused_when_the_agency_is_made(price: Price
 async def test_an_answer_without_usage_figures_is_charged_as_held_and_marked_as_estimated(
     database: str, missing: str
 ) -> None:
-    staged = Staged(AgentCast(), Finder)
+    gate = asyncio.Event()
 
     async def answer(name: str, request: ModelRequest) -> ModelAnswer:
         await gate.wait()
         return replace(DONE.answer(), **{missing: None})
 
-    gate = asyncio.Event()
-    del staged
     async with shop(database, STAFF) as at:
         at.agency.script(answer)
         task = await at.agency.desk(at.mia).of(Finder).start(Find(), "it")
@@ -140,7 +151,8 @@ async def refuse_reservations(agency: Agency) -> None:
     else:
         await sql(
             agency,
-            "create function full_disk() returns trigger as $$ begin raise exception 'disk full'; end $$ language plpgsql",
+            "create function full_disk() returns trigger language plpgsql as"
+            " $$ begin raise exception 'disk full'; end $$",
         )
         await sql(
             agency,

@@ -8,9 +8,11 @@ from decimal import Decimal
 
 import pytest
 
-from handon import Status
+from core import money, receipts, record
+from core.store import Tx
+from handon import ModelAnswer, ModelRequest, Price, Status
 from handon.testing import AgentCast, AgentScript, ProcessDied, Says, TestClock, Trajectory
-from tests.builders import Answer, Find, look_up, model, shop
+from tests.builders import Answer, Find, shop
 from tests.staging import (
     CALL,
     DONE,
@@ -24,6 +26,7 @@ from tests.staging import (
     check_money,
     finders,
     gathers,
+    reopened,
     rows_of,
     until,
     watching,
@@ -126,25 +129,29 @@ async def test_a_piece_that_waits_for_room_is_called_off_with_the_rest(database:
 
 
 # M5
-async def test_ten_thousand_tiny_costs_add_up_to_the_micro(sqlite_database: str) -> None:
-    """A call of 3 tokens in at 0.41 a million costs 1.23 micros: charged as 2, whole, each and every time."""
-    counted = 10_000
-    tiny = model(input="0.41", output="0", most=1)  # type: ignore[arg-type]
-    assert tiny.price is not None
-    assert sum(tiny.price.micros(3, 0) for _ in range(counted)) == 2 * counted
-    turns = 250
-    asks = [Says.tool(look_up, {"word": f"word {n}"}, tokens=(3, 0)) for n in range(turns - 1)]
-    script = AgentScript(*asks, Says.hand_back(Answer(), tokens=(3, 0)))
-    from handon import Guards
+async def test_ten_thousand_tiny_costs_add_up_to_the_micro(database: str) -> None:
+    """3 tokens in at 0.41 a million are 1.23 micros: charged as 2, whole, each and every time."""
+    async with shop(database, STAFF) as at:
+        staged = Staged(AgentCast().plays(Lead, gathers(*finders(1))).plays(Finder, AgentScript(DONE)), Finder)
+        at.agency.script(staged)
+        task = await at.agency.desk(at.mia).of(Lead).start(Gather(), "things")
+        [finder] = await staged.holds(1)
+        cost = Price(input="0.41", output=0).micros(3, 0)
 
-    async with shop(sqlite_database, STAFF, models=[tiny], guards=Guards(turns=turns)) as at:
-        at.agency.script(AgentCast().plays(Lead, gathers(*finders(8))).plays(Finder, script))
-        outcome = await at.agency.desk(at.mia).of(Lead).do(Gather(), "things")
-        assert outcome.done, outcome.why
-        rows = await rows_of(at.agency, outcome.task)
-        check_money(rows)
-        assert [row.own_micros for row in rows[1:]] == [2 * turns] * 8
-        assert outcome.cost_micros == 8 * 2 * turns + rows[0].own_micros
+        def spend(tx: Tx) -> None:
+            tree = record.lock(tx, task.hex)
+            branch = receipts.branch(tx, receipts.get(tx, finder.hex))
+            for _ in range(1_000):
+                assert money.reserve(tx, tree, branch, cost) is None
+                money.settle(tx, tree, branch, cost, cost)
+
+        for _ in range(10):
+            await at.agency.store.write(spend)
+        lead, found = await rows_of(at.agency, task)
+        assert (found.own_micros, lead.tree_micros) == (20_000, 20_000 + CALL)
+        assert await at.agency.spent_against(f"task:{task}") == Decimal("0.0202")
+        staged.let_go()
+        await at.agency.settle()
 
 
 # M3
@@ -157,28 +164,28 @@ async def test_a_call_that_is_cancelled_gives_its_room_back_to_every_piece_above
         await staged.holds(1)
         held = (await rows_of(at.agency, task))[2].call_micros
         assert held > 0
-    async with shop(database, STAFF, sweep_every=timedelta(0)) as at:
-        staged.hold_no_more()
-        at.agency.script(staged)
-        await at.agency.settle()
-        rows = await rows_of(at.agency, task)
+    async with reopened(database, cast) as agency:
+        await agency.settle()
+        rows = await rows_of(agency, task)
         check_money(rows)
         assert [row.reserved_micros for row in rows] == [0, 0, 0]
         # It had left, and nobody knows what it cost: the whole reservation was charged (M10).
         assert rows[2].own_micros == held + CALL
-        assert await account(at.agency, "rebinding") == (held + 5 * CALL, 0)
+        assert await account(agency, "rebinding") == (held + 5 * CALL, 0)
 
 
 # M3
 async def test_a_process_that_dies_in_a_call_leaves_nothing_held_once_its_work_is_closed(
     database: str, clock: TestClock
 ) -> None:
-    cast = AgentCast().plays(Lead, gathers(Says.hand_to(Deputy, Gather(), "things"))).plays(Deputy, gathers(*finders(1)))
+    cast = (
+        AgentCast().plays(Lead, gathers(Says.hand_to(Deputy, Gather(), "things"))).plays(Deputy, gathers(*finders(1)))
+    )
 
-    def answer(name: str, request: object) -> object:
-        if AgentCast.asked_agent(request) == "Finder":  # type: ignore[arg-type]
+    def answer(name: str, request: ModelRequest) -> ModelAnswer:
+        if request.agent == "Finder":
             raise ProcessDied
-        return cast.answer(name, request)  # type: ignore[arg-type]
+        return cast.answer(name, request)
 
     async with shop(database, STAFF, clock=clock) as at:
         at.agency.script(answer)
@@ -198,7 +205,7 @@ async def test_a_process_that_dies_in_a_call_leaves_nothing_held_once_its_work_i
 
 # M3, M10
 async def test_an_answer_that_cannot_be_used_is_charged_as_held_and_holds_nothing(database: str) -> None:
-    def answer(name: str, request: object) -> object:
+    def answer(name: str, request: ModelRequest) -> ModelAnswer:
         raise ValueError("half an answer")
 
     async with shop(database, STAFF) as at:

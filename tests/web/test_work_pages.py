@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from handon.testing import AgentCast, AgentScript, Says
@@ -23,6 +25,20 @@ async def test_work_is_given_by_a_form_made_from_the_skill(site: Site) -> None:
     assert answer.url.path.startswith("/work/0")
     assert "A colophon" in text_of(answer.text)
     assert "of €0.02" in text_of(answer.text)
+
+
+async def test_a_form_that_is_sent_twice_gives_the_work_once(site: Site) -> None:
+    script = AgentScript(Says.hand_back(Answer(text="found")), Says.hand_back(Answer(text="found")))
+    site.agency.script(AgentCast().plays(Clerk, script))
+    browser = await site.signed_in(site.mia)
+    page = await browser.get("/work/new?agent=Clerk&skill=Find")
+    form = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.text))
+    form |= {"agent": "Clerk", "skill": "Find", "in.result": "the old colophon"}
+    first, second = [await browser.post("/work/new", data=form) for _ in range(2)]
+    assert first.url == second.url
+    other = await browser.post("/work/new", data=form | {"in.result": "the new colophon"})
+    assert other.url != first.url  # gone back to and changed
+    assert len(await (await site.desk(site.mia)).works("all")) == 2
 
 
 async def test_a_row_is_chosen_from_those_that_both_may_read(site: Site) -> None:  # R7

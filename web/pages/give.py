@@ -1,8 +1,14 @@
-"""`/work/new`: choose an agent's skill, fill in what it takes, see what may come of it, and give the work."""
+"""`/work/new`: choose an agent's skill, fill in what it takes, see what may come of it, and give the work.
+
+The form carries a key made for it alone, so that what is sent twice (a button pressed twice, a page loaded again) is
+given once.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import secrets
 from decimal import Decimal
 from typing import Any
 
@@ -45,7 +51,12 @@ async def give(visit: NamedDependency[Visit]) -> Response[str] | Redirect:
     if not wrong:
         try:
             root = await visit.desk.give(
-                chosen.agent, chosen.skill, json.dumps(value), about=posted.get("about", "").strip(), limit=limit
+                chosen.agent,
+                chosen.skill,
+                json.dumps(value),
+                about=posted.get("about", "").strip(),
+                limit=limit,
+                key=_key(posted),
             )
         except BadInput as error:
             wrong = dict(error.fields)
@@ -78,7 +89,17 @@ async def _show(
         fields=fields_of(chosen.schema, posted=inner, errors=wrong) if chosen and chosen.row is None else [],
         posted=posted or {},
         wrong=wrong or {},
+        key=(posted or {}).get("key") or secrets.token_urlsafe(16),
     )
+
+
+def _key(posted: dict[str, str]) -> str:
+    """The form's own key with what stands in it: a form that somebody went back to and changed is other work."""
+    key = posted.get("key", "")
+    if not key:
+        return ""
+    said = json.dumps(sorted((name, value) for name, value in posted.items() if not name.startswith("_")))
+    return f"{key[:40]} {hashlib.sha256(said.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 def _chosen(gives: list[Giving], agent: str, skill: str) -> Giving | None:

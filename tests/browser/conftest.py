@@ -1,0 +1,77 @@
+"""A real Chromium and real servers. Without a Chromium these tests are skipped, and say so.
+
+`CHROMIUM` names another one than `/usr/bin/chromium`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.browser.serving import BINDERY, Server
+
+CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+WAIT = 15_000  # milliseconds that anything on a page may take on a busy machine
+
+Serve = Callable[..., Server]
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="package")
+def chromium() -> Iterator[Browser]:
+    """One browser for the folder. It ends with it: no other test shares a thread with playwright's loop."""
+    if not CHROMIUM.is_file():
+        pytest.skip(f"there is no Chromium at {CHROMIUM}")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        expect.set_options(timeout=WAIT)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Serve]:
+    """Start a server for this story alone: `serve()`, or `serve(app, pace=0.3)`."""
+    started: list[Server] = []
+
+    def start(app: str = BINDERY, pace: float = 0) -> Server:
+        folder = tmp_path / str(len(started))
+        folder.mkdir()
+        started.append(Server(folder, app, pace))
+        return started[-1].start()
+
+    yield start
+    for server in started:
+        server.stop()
+
+
+@pytest.fixture
+def fresh(chromium: Browser) -> Iterator[Open]:
+    """A page of a browser that nobody used before: `fresh()`, with settings as for a context of playwright's.
+
+    At the end no page may have had an error in its script or broken its own security policy.
+    """
+    contexts: list[BrowserContext] = []
+    faults: list[str] = []
+
+    def heard(message: Any) -> None:
+        if "Content Security Policy" in message.text:
+            faults.append(message.text)
+
+    def open_page(**settings: Any) -> Page:
+        context = chromium.new_context(**settings)
+        context.set_default_timeout(WAIT)
+        context.on("weberror", lambda error: faults.append(str(error.error)))
+        context.on("console", heard)
+        contexts.append(context)
+        return context.new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert faults == []

@@ -1,0 +1,281 @@
+"""The record: one chain for each whole, in which a line that was touched is found and named."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import bindparam, select
+
+from core import record
+from core.sql import Statement
+from core.store import Tx
+from core.tables import line
+from handon import Desk, Line, Status, TraceKind
+from handon.testing import AgentCast, AgentScript, Says, TestClock
+from tests.builders import Clerk, Note, Shop, note_shelf, shop
+from tests.staging import DONE, STAFF, Deputy, Finder, Gather, Lead, finders, gathers, sql
+
+ZEROS = "0" * 64
+
+
+@dataclass
+class Told:
+    """A whole that has ended, and its record."""
+
+    at: Shop
+    desk: Desk
+    task: UUID
+    lines: list[Line]
+
+    async def sql(self, statement: str, **values: Any) -> None:
+        await sql(self.at.agency, statement, root=self.task.hex, **values)
+
+    async def broken_at(self) -> int:
+        verdict = await self.desk.verify_trace(self.task)
+        assert not verdict.intact
+        assert verdict.broken_at is not None
+        assert verdict.why
+        return verdict.broken_at
+
+
+@asynccontextmanager
+async def told(database: str) -> AsyncIterator[Told]:
+    async with shop(database, STAFF) as at:
+        cast = AgentCast().plays(Lead, gathers(*finders(2), Says.hand_to(Deputy, Gather(), "more")))
+        cast = cast.plays(Deputy, gathers(*finders(1))).plays(Finder, AgentScript(DONE))
+        at.agency.script(cast)
+        desk = at.agency.desk(at.mia)
+        outcome = await desk.of(Lead).do(Gather(), "things")
+        assert outcome.done
+        yield Told(at, desk, outcome.task, await desk.trace_of(outcome.task))
+
+
+# T3
+async def test_a_record_nobody_touched_is_intact_to_its_last_line(database: str) -> None:
+    async with told(database) as it:
+        verdict = await it.desk.verify_trace(it.task)
+        assert (verdict.intact, verdict.lines, verdict.broken_at, verdict.why) == (True, len(it.lines), None, "")
+        assert f"{len(it.lines)} lines" in verdict.proven
+
+
+# T3
+async def test_each_line_holds_the_hash_of_the_line_before_and_they_are_numbered_from_one(database: str) -> None:
+    async with told(database) as it:
+        assert [entry.n for entry in it.lines] == list(range(1, len(it.lines) + 1))
+        assert [entry.before for entry in it.lines] == [ZEROS, *[entry.hash for entry in it.lines[:-1]]]
+
+
+# T3
+async def test_the_record_is_the_same_from_any_piece_of_the_whole(database: str) -> None:
+    async with told(database) as it:
+        for node in await it.desk.work_tree(it.task):
+            assert await it.desk.trace_of(node.piece) == it.lines
+            assert await it.desk.verify_trace(node.piece) == await it.desk.verify_trace(it.task)
+
+
+# T3
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("summary", "Nothing happened."),
+        ("payload", '{"micros":0}'),
+        ("kind", "tool ran"),
+        ("at", 0),
+        ("piece", "0" * 32),
+        ("hash", "f" * 64),
+    ],
+)
+async def test_a_changed_line_is_found_and_named(database: str, column: str, value: object) -> None:
+    async with told(database) as it:
+        await it.sql(f"update line set {column} = :value where root = :root and n = 5", value=value)
+        assert await it.broken_at() == 5
+
+
+# T3
+async def test_a_removed_line_is_found_and_named(database: str) -> None:
+    async with told(database) as it:
+        await it.sql("delete from line where root = :root and n = 4")
+        assert await it.broken_at() == 4
+
+
+# T3
+async def test_a_removed_line_whose_followers_were_renumbered_is_found_and_named(database: str) -> None:
+    async with told(database) as it:
+        await it.sql("delete from line where root = :root and n = 4")
+        for n in range(5, len(it.lines) + 1):
+            await it.sql("update line set n = n - 1 where root = :root and n = :n", n=n)
+        assert await it.broken_at() == 4
+
+
+# T3
+async def test_an_inserted_line_is_found_and_named(database: str) -> None:
+    async with told(database) as it:
+        for n in range(len(it.lines), 5, -1):
+            await it.sql("update line set n = n + 1 where root = :root and n = :n", n=n)
+        forged = forge(it, 6, it.lines[4].hash, "Noor approved it.")
+        await it.at.agency.store.write(lambda tx: tx.run(record._INSERT, **forged))
+        # The forged line itself gives its hash and follows the fifth; the one after it does not follow it.
+        assert await it.broken_at() == 7
+
+
+# T3
+async def test_two_lines_that_changed_places_are_found_and_named(database: str) -> None:
+    async with told(database) as it:
+        for old, new in ((6, 1_000), (7, 6), (1_000, 7)):
+            await it.sql("update line set n = :new where root = :root and n = :old", old=old, new=new)
+        assert await it.broken_at() == 6
+
+
+# T3
+@pytest.mark.parametrize("lost", [1, 3])
+async def test_a_record_whose_end_was_cut_off_is_found_out(database: str, lost: int) -> None:
+    async with told(database) as it:
+        kept = len(it.lines) - lost
+        await it.sql("delete from line where root = :root and n > :kept", kept=kept)
+        assert await it.broken_at() == kept + 1
+
+
+# T3
+async def test_a_record_of_which_nothing_is_left_is_found_out(database: str) -> None:
+    async with told(database) as it:
+        await it.sql("delete from line where root = :root")
+        assert await it.broken_at() == 1
+
+
+# T3
+async def test_a_line_added_at_the_end_is_found_out(database: str) -> None:
+    async with told(database) as it:
+        forged = forge(it, len(it.lines) + 1, it.lines[-1].hash, "Noor approved it.")
+        await it.at.agency.store.write(lambda tx: tx.run(record._INSERT, **forged))
+        assert await it.broken_at() == len(it.lines) + 1
+
+
+# T3
+async def test_a_last_line_that_was_put_in_place_of_the_one_written_is_found_out(database: str) -> None:
+    async with told(database) as it:
+        last = len(it.lines)
+        await it.sql("delete from line where root = :root and n = :last", last=last)
+        forged = forge(it, last, it.lines[-2].hash, "Lead is done.")
+        await it.at.agency.store.write(lambda tx: tx.run(record._INSERT, **forged))
+        assert await it.broken_at() == last
+
+
+def forge(it: Told, n: int, before: str, summary: str) -> dict[str, Any]:
+    """A line that fits the one before it and gives its own hash."""
+    entry: dict[str, Any] = {
+        "root": it.task.hex,
+        "n": n,
+        "at": 1,
+        "piece": it.task.hex,
+        "kind": "decided",
+        "summary": summary,
+        "payload": "{}",
+        "before": before,
+    }
+    return entry | {"hash": record.hash_of(entry)}
+
+
+# T3
+async def test_fifty_writers_at_once_on_one_whole_leave_one_unbroken_chain(database: str) -> None:
+    async with told(database) as it:
+        count = 50
+
+        def write(n: int) -> Any:
+            def add(tx: Tx) -> None:
+                tree = record.lock(tx, it.task.hex)
+                for part in range(3):
+                    tree.append(tx.now, it.task.hex, TraceKind.TOOL_RAN, f"Writer {n}, {part}.", {"writer": n})
+
+            return add
+
+        await asyncio.gather(*(it.at.agency.store.write(write(n)) for n in range(count)))
+        verdict = await it.desk.verify_trace(it.task)
+        assert (verdict.intact, verdict.lines) == (True, len(it.lines) + 3 * count)
+        added = [json.loads(entry.payload)["writer"] for entry in (await it.desk.trace_of(it.task))[len(it.lines) :]]
+        assert sorted(added) == sorted(list(range(count)) * 3)
+        assert all(len(set(added[n : n + 3])) == 1 for n in range(0, len(added), 3)), "a writer's lines were torn apart"
+
+
+# T5
+async def test_a_transaction_that_fails_leaves_no_line_and_the_chain_goes_on(database: str) -> None:
+    async with told(database) as it:
+
+        def breaks(tx: Tx) -> None:
+            record.lock(tx, it.task.hex).append(tx.now, it.task.hex, TraceKind.TOOL_RAN, "Never happened.")
+            raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            await it.at.agency.store.write(breaks)
+        assert await it.desk.trace_of(it.task) == it.lines
+        assert (await it.desk.verify_trace(it.task)).intact
+
+
+# T3
+async def test_nothing_that_is_hashed_is_a_float(database: str) -> None:
+    def no_float(text: str) -> float:
+        raise AssertionError(f"{text} is a float")
+
+    async with told(database) as it:
+        rows = await it.at.agency.store.read(lambda tx: tx.all(_LINES, root=it.task.hex))
+        for row in rows:
+            assert isinstance(row.at, int)
+            json.loads(row.payload, parse_float=no_float)
+
+
+_LINES = Statement(select(line).where(line.c.root == bindparam("root")))
+
+
+# T4
+async def test_a_line_tells_of_each_thing_that_happens_in_a_sentence(database: str) -> None:
+    async with shop(database, STAFF) as at:
+        at.agency.script(
+            AgentCast()
+            .plays(Lead, gathers(*finders(1), Says.hand_to(Clerk, Note(), Says.row(at.shelf))))
+            .plays(Finder, AgentScript(Says.ask("Which one?"), DONE))
+            .plays(Clerk, AgentScript(Says.tool(note_shelf, {"shelf": str(at.shelf), "note": "Full."}), DONE))
+        )
+        desk = at.agency.desk(at.mia)
+        outcome = await desk.of(Lead).do(Gather(), "things", about="The shelves")
+        assert outcome.status is Status.WAITING
+        [proposal] = await desk.proposals()
+        [question] = await desk.questions()
+        await desk.approve(proposal.id)
+        await desk.answer(question.id, "The left one.")
+        await at.agency.settle()
+        said = {(entry.kind, entry.summary) for entry in await desk.trace_of(outcome.task)}
+        assert said >= {
+            (TraceKind.OPENED, "Lead was given Gather: The shelves"),
+            (TraceKind.MODEL_ANSWERED, "Lead had an answer from Everyday: 100 tokens in, 20 out."),
+            (TraceKind.ASKED, "Finder asked Mia: Which one?"),
+            (TraceKind.WAITING, "Finder waits for an answer from Mia."),
+            (TraceKind.PROPOSED, "Clerk proposed: Write on A-1: Full."),
+            (TraceKind.DECIDED, "Mia approved: Write on A-1: Full."),
+            (TraceKind.TOOL_RAN, "Clerk used “Write a note on the shelf”."),
+            (TraceKind.RESUMED, "Clerk goes on."),
+            (TraceKind.ANSWERED, "Mia answered Finder."),
+            (TraceKind.CAME_BACK, "Clerk's work came back to Lead."),
+            (TraceKind.ENDED, "Lead is done."),
+        }
+        assert TraceKind.HANDED_ON in {kind for kind, _ in said}
+
+
+# T4, R8
+def test_every_kind_of_line_has_a_sentence_for_whoever_may_not_read_content() -> None:
+    for kind in TraceKind:
+        sentence = record.bare(kind, "Finder")
+        assert "Finder" in sentence
+        assert "{" not in sentence
+
+
+# T3
+async def test_lines_can_be_read_on_from_any_number(database: str, clock: TestClock) -> None:
+    async with told(database) as it:
+        assert await it.desk.lines(it.task, after=3, limit=4) == it.lines[3:7]
+        assert await it.desk.lines(it.task, after=len(it.lines)) == []
