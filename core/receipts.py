@@ -6,7 +6,8 @@ open, which wait) must see what was changed before it: `tx.flush()` first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
@@ -16,7 +17,7 @@ from core.sql import Statement, insert_into
 from core.store import Tx
 from core.tables import piece
 
-COLUMNS = tuple(column.key for column in piece.columns)
+COLUMNS = tuple(column.key for column in piece.columns)  # `Receipt` lists them in this order
 
 _INSERT = insert_into(piece)
 _selects: dict[int, Statement] = {}
@@ -27,7 +28,7 @@ def _select(many: int) -> Statement:
     if many not in _selects:
         ids: list[Any] = [bindparam(f"id{n}") for n in range(many)]
         statement = _selects[many] = Statement(select(piece).where(piece.c.id.in_(ids)))
-        statement.make = Receipt
+        statement.make = lambda row: Receipt(*row)
     return _selects[many]
 
 
@@ -38,10 +39,9 @@ def _update(changed: frozenset[str]) -> Statement:
     return _updates[changed]
 
 
+@dataclass(slots=True, eq=False)
 class Receipt:
-    """One piece's row. Read its columns as attributes; change them with `set`."""
-
-    __slots__ = (*COLUMNS, "changed", "is_new")
+    """One piece's row, column for column. Read its columns as attributes; change them with `set`."""
 
     id: str
     root: str
@@ -84,11 +84,8 @@ class Receipt:
     opened_at: int
     ended_at: int | None
 
-    def __init__(self, values: Iterable[Any], *, is_new: bool = False) -> None:
-        for name, value in zip(COLUMNS, values, strict=True):
-            setattr(self, name, value)
-        self.changed: set[str] = set()
-        self.is_new = is_new
+    changed: set[str] = field(default_factory=set)
+    is_new: bool = False
 
     def set(self, **changes: Any) -> None:
         for name, value in changes.items():
@@ -164,6 +161,6 @@ def branch(tx: Tx, receipt: Receipt) -> list[Receipt]:
 
 def new(tx: Tx, values: Mapping[str, Any]) -> Receipt:
     """A receipt that is written with the transaction."""
-    receipt = Receipt((values[name] for name in COLUMNS), is_new=True)
+    receipt = Receipt(*(values[name] for name in COLUMNS), is_new=True)
     _held(tx).known[receipt.id] = receipt
     return receipt
