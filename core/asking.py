@@ -397,6 +397,8 @@ def answer(house: House, tx: Tx, id: str, person: str, text: str, *, declines: b
     row = receipts.get(tx, found.piece)
     if not may_decide(tx, found.asked_of, row.agents.split("/")[0], person):
         raise NotAllowed("This is asked of somebody else, who has not named you to stand in.")
+    if not people.find(tx, person).active:
+        raise NotAllowed("Your account was deactivated.")
     if found.answered_by is not None:
         raise AlreadyDecided("answered", people.row(tx, found.answered_by).name, from_micros(found.answered_at))
     if found.status != "Waiting":

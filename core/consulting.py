@@ -6,6 +6,7 @@ came of it. Each consult is a help row and a line.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from core.declare.agents import Agent
 from core.house import House
 from core.ids import to_uuid
 from core.models.llm import LlmModel
-from core.models.messages import Message, ModelAnswer, ModelRequest
+from core.models.messages import Message, ModelAnswer, ModelRequest, ToolOffer
 from core.record import Tree
 from core.sql import Statement, insert_into
 from core.store import Tx
@@ -42,7 +43,15 @@ class Consult:
 
 
 def begin(
-    house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, question: str, context: str, why: HelpReason
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    row: Any,
+    agent: Agent,
+    question: str,
+    context: str,
+    why: HelpReason,
+    tools: Sequence[ToolOffer] = (),
 ) -> Consult | str:
     """Hold the money for a consult (rule C6), or answer what the working model is told instead: the app says no for
     this person, or it does not fit. Such a refusal is a help row and a line too."""
@@ -61,7 +70,9 @@ def begin(
     if no_room is not None:
         why_not = f"it could have cost {house.amount(cost)}, and {house.amount(max(no_room.left, 0))} was left"
         return _refused(house, tx, tree, row, agent, model, question, context, why, why_not)
-    request = ModelRequest(model.name, row.agent, to_uuid(row.id), "consult", messages, [], model.max_output_tokens)
+    request = ModelRequest(
+        model.name, row.agent, to_uuid(row.id), "consult", messages, list(tools), model.max_output_tokens
+    )
     return Consult(model, request, cost, question, context, why)
 
 

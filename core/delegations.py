@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from core import gate, money
 from core.declare.actions import Action
 from core.declare.agents import Agent
+from core.declare.deciding import DECIDE
 from core.declare.delegation import Specialist
 from core.declare.skills import Skill
 from core.errors import BadDeclaration, BadInput, HandonError
@@ -143,6 +144,8 @@ def _check_agent(agent: Agent, agents: Mapping[str, Agent], models: Mapping[str,
 
 def _check_skill(agent: str, skill: Skill[object, object]) -> None:
     where = f"{agent}'s skill {skill.name}"
+    if skill.name == DECIDE:
+        raise BadDeclaration(f"{where}: every agent decides; give the skill another name.")
     _amount(f"{where}: budget", skill.budget)
     if skill.budget is not None and skill.budget == 0:
         raise BadDeclaration(f"{where}: a budget of 0 lets it do nothing.")

@@ -7,6 +7,7 @@ never `NotAllowed`.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,15 +15,17 @@ from decimal import Decimal
 from typing import Any, Generic, Literal, TypeVar
 from uuid import UUID
 
+from pydantic import TypeAdapter
 from sqlalchemy import select
 
 from core import abandonment, acting, asking, handing_on, ids, people, reading, receipts, record, work
 from core.clock import to_micros
 from core.declare.agents import Agent
-from core.declare.schemas import canonical, read_object
+from core.declare.deciding import Deciding, Decision
+from core.declare.schemas import canonical, read_object, to_json
 from core.declare.skills import Skill
 from core.delegations import delegations_of
-from core.errors import BadInput, NotAllowed, NotFound
+from core.errors import BadInput, HandonError, NotAllowed, NotFound
 from core.gate import sentence
 from core.house import House
 from core.reading import Reader
@@ -462,6 +465,31 @@ class Hand:
         return await self._desk._open(
             self.agent, own, skill.input_json(input), about=about, limit=limit, for_=whom, on=on
         )
+
+    async def decide(
+        self, kind: Any, question: str, context: str = "", *, limit: Decimal | None = None
+    ) -> Decision[Any]:
+        """Have the agent decide one question: a value of `kind` (any type; a `Literal` for a choice) and its
+        confidence. Under the agent's `confidence_floor` it is asked again of the model it consults (rule C4).
+
+        A piece like any other. Raises HandonError where it ended without deciding, saying why.
+        """
+        adapter: TypeAdapter[Any] = TypeAdapter(kind)
+        given = Deciding.input(question, context, adapter)
+        deciding = self._desk._house.deciding
+        deciding[given] = adapter
+        try:
+            id = await self._desk._open(
+                self.agent, Deciding(given, adapter), given, about=question, limit=limit, for_=None, on=None
+            )
+            outcome = await self._desk.stands(id, fresh=True)
+        finally:
+            deciding.pop(given, None)
+        if not outcome.done:
+            raise HandonError(f"{self.agent.shown_as} did not decide: {outcome.why or outcome.waiting_on}")
+        piece = await self._desk.piece(id)
+        chosen = json.loads(piece.result_json or "{}")
+        return Decision(id, adapter.validate_json(to_json(chosen["value"])), Decimal(chosen["confidence"]))
 
     async def do(
         self,

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
+from pydantic import TypeAdapter
+
 from core import record
 from core.clock import Clock
 from core.declare.agents import Agent
@@ -59,6 +61,7 @@ class House:
     dispatcher: Dispatcher
     bus: Bus
     events: Events
+    deciding: dict[str, TypeAdapter[Any]] = field(default_factory=dict)  # what is asked for, by the piece's input
     versions: set[str] = field(default_factory=set)  # skill versions known to be in the database
     stopping: bool = False
 

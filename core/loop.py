@@ -16,19 +16,22 @@ import stamina
 
 from core import acting, asking, consulting, turn, work
 from core.declare.actions import Action, Context
-from core.declare.schemas import read_object, text_of
+from core.declare.schemas import text_of
 from core.errors import Abort, HandonError, Superseded, Unreachable
 from core.house import House
 from core.models.messages import ModelAnswer, ModelCall, ModelRequest
 from core.store import Store, Tx
 from core.turn import Ask, Held, Next, Outside, OutsideCall, Room
-from core.values import HelpReason
 from core.words import clean
 
 log = logging.getLogger(__name__)
 
 UNFORESEEN = "Something went wrong that was not foreseen: {}."
 ROOM_PAUSE = 0.02  # seconds before room is asked for again; it doubles up to half a second
+
+
+class NoLongerWanted(Exception):
+    """The piece ended, was called off or ran out of time while its model could not be reached."""
 
 
 class Loop:
@@ -88,8 +91,8 @@ class Loop:
     async def _ask(self, held: Held, ask: Ask) -> Next:
         request = turn.request(self._house, held, ask)
         try:
-            answer = await self._reach(request)
-        except Unreachable as error:
+            answer = await self._reach(held, request)
+        except (Unreachable, NoLongerWanted) as error:
             log.warning("%s could not be reached: %s", ask.model, error)
             why = f"Its model could not be reached: {ask.model}."
             await self._store.write(lambda tx: turn.not_reached(self._house, tx, held, ask, left=False, why=why))
@@ -114,8 +117,8 @@ class Loop:
             await self._store.write(lambda tx: turn.charged_and_broke(self._house, tx, held, ask, answer, why))
             return None
 
-    async def _reach(self, request: ModelRequest) -> ModelAnswer:
-        """Ask, again with growing pauses where the model cannot be reached (rule E8)."""
+    async def _reach(self, held: Held, request: ModelRequest) -> ModelAnswer:
+        """Ask, again with growing pauses where the model cannot be reached, as long as the piece is wanted (rule E8)."""
         client = self._house.models[request.model].client
         assert client is not None
         settings = self._house.settings
@@ -127,9 +130,16 @@ class Loop:
         pause = settings.model_pause.total_seconds()
         await asyncio.sleep(pause)
         async for attempt in stamina.retry_context(
-            on=Unreachable, attempts=settings.model_tries - 1, timeout=None, wait_initial=pause * 2
+            on=Unreachable,
+            attempts=settings.model_tries - 1,
+            timeout=None,
+            wait_initial=pause * 2,
+            wait_max=60,
+            wait_jitter=pause,
         ):
             with attempt:
+                if not await self._store.read(lambda tx: turn.wanted(self._house, tx, held)):
+                    raise NoLongerWanted
                 return _cleaned(await client.ask(request))
         raise Unreachable(request.model)
 
@@ -143,7 +153,7 @@ class Loop:
         return await self._store.write(lambda tx: turn.after_outside(self._house, tx, held))
 
     async def _one(self, held: Held, call: OutsideCall) -> None:
-        if call.kind == "consult":
+        if call.kind in turn.CONSULTS:
             await self._consult(held, call)
         else:
             await self._outside(held, call)
@@ -167,13 +177,13 @@ class Loop:
     ) -> tuple[Action, dict[str, Any], dict[str, Any], Context] | None:
         """What to await, its begun line written if it is a change; or None: it is answered already, being forbidden."""
         house = self._house
+        tree = house.tree(tx, held.root)
         row = work.mine(tx, held.piece, held.fence)
         agents = asking.agents_of(house, row)
         action = asking.find_action(house, agents[-1], row, call.name)
         if action is None:
             turn.answer_call(tx, held.piece, call.position, f"{call.name} is no longer a tool of this work.", False)
             return None
-        tree = house.tree(tx, held.root)
         account, person = agents[-1].account, asking.decider(tx, call.subject) or tree.person
         key = f"{held.piece}-{call.subject or f'{row.turn}-{call.position}'}"
         try:
@@ -189,42 +199,21 @@ class Loop:
         return action, loaded, plain, acting.outside_context(house, account, who, held.piece, key)
 
     async def _consult(self, held: Held, call: OutsideCall) -> None:
-        asked = read_object(call.arguments)
-        why = HelpReason(asked.get("why") or HelpReason.CHOSEN)
-        prefix = f"{asked['told']}\nAdvice: " if why is HelpReason.STUCK else ""
-        question, context = str(asked["question"]), str(asked.get("context") or "")
-        house = self._house
-
-        def begin(tx: Tx) -> consulting.Consult | None:
-            tree = house.tree(tx, held.root)
-            row = work.mine(tx, held.piece, held.fence)
-            agent = asking.agents_of(house, row)[-1]
-            begun = consulting.begin(house, tx, tree, row, agent, question, context, why)
-            if isinstance(begun, str):
-                turn.answer_call(tx, held.piece, call.position, prefix + begun, False)
-                return None
-            return begun
-
-        begun = await self._store.write(begin)
+        begun = await self._store.write(partial(self._begin_consult, held=held, call=call))
         if begun is None:
             return
         answer: ModelAnswer | None = None
         left = True
         try:
-            answer = await self._reach(begun.request)
-        except Unreachable:
+            answer = await self._reach(held, begun.request)
+        except (Unreachable, NoLongerWanted):
             left = False
         except Exception:
             log.exception("the consulted %s failed", begun.model.name)
+        await self._store.write(lambda tx: turn.consulted(self._house, tx, held, call, begun, answer, left=left))
 
-        def took(tx: Tx) -> None:
-            tree = house.tree(tx, held.root)
-            row = work.mine(tx, held.piece, held.fence)
-            told = consulting.came_back(house, tx, tree, row, begun, answer, left=left)
-            ok = answer is not None and why is not HelpReason.STUCK
-            turn.answer_call(tx, held.piece, call.position, prefix + told, ok)
-
-        await self._store.write(took)
+    def _begin_consult(self, tx: Tx, held: Held, call: OutsideCall) -> consulting.Consult | None:
+        return turn.consult(self._house, tx, held, call)
 
 
 def _cleaned(answer: ModelAnswer) -> ModelAnswer:

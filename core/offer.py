@@ -13,6 +13,7 @@ from typing import Any
 from core import gate
 from core.declare.actions import Action
 from core.declare.agents import Agent
+from core.declare.deciding import Deciding
 from core.declare.delegation import Specialist
 from core.declare.skills import Skill
 from core.handing_on import offered
@@ -78,7 +79,7 @@ def _of_action(action: Action) -> tuple[ToolOffer, int]:
 
 def _of_hand_back(skill: Skill[Any, Any]) -> tuple[ToolOffer, int]:
     words = "Hand back the result: the last thing you do, alone in its turn."
-    return _keep((HAND_BACK, type(skill)), lambda: ToolOffer(HAND_BACK, words, skill.hands_back.schema))
+    return _keep((HAND_BACK, skill.offer_key), lambda: ToolOffer(HAND_BACK, words, skill.hands_back.schema))
 
 
 def _of_specialist(house: House, entry: Specialist) -> tuple[ToolOffer, int]:
@@ -95,13 +96,19 @@ _CONSULTING = _keep((CONSULT,), lambda: _CONSULT)
 def offer(house: House, row: Any, agents: Sequence[Agent], skill: Skill[Any, Any]) -> Offer:
     """What the last of `agents` is offered for this piece now. What anybody above never does is left out (R5)."""
     agent = agents[-1]
+    if isinstance(skill, Deciding):
+        return _made(agent, skill, [])
     tools = [_of_action(tool) for tool in skill.tools if gate.strictest(agents, tool).gate is not Gate.NEVER]
     tools += [_of_specialist(house, entry) for entry in offered(house, row, agent)]
     if agent.asks_people:
         tools.append(_ASKING)
     if agent.consults:
         tools.append(_CONSULTING)
-    tools.append(_of_hand_back(skill))
+    return _made(agent, skill, tools)
+
+
+def _made(agent: Agent, skill: Skill[Any, Any], tools: list[tuple[ToolOffer, int]]) -> Offer:
+    tools = [*tools, _of_hand_back(skill)]
     parts = [agent.purpose, f"Your work: {skill.description or skill.shown_as}", skill.instructions]
     system = "\n\n".join([*filter(None, parts), f"When it is done, call {HAND_BACK}."])
     tokens = tokens_of(len(system.encode())) + sum(size for _, size in tools)

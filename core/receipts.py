@@ -151,7 +151,7 @@ def several(tx: Tx, ids: Sequence[str]) -> list[Receipt]:
     try:
         return [known[id] for id in ids]
     except KeyError:
-        raise NotFound("There is no such piece of work.") from None
+        raise NotFound("There is no such work.") from None
 
 
 def branch(tx: Tx, receipt: Receipt) -> list[Receipt]:
@@ -161,6 +161,7 @@ def branch(tx: Tx, receipt: Receipt) -> list[Receipt]:
 
 def new(tx: Tx, values: Mapping[str, Any]) -> Receipt:
     """A receipt that is written with the transaction."""
-    receipt = Receipt(*(values[name] for name in COLUMNS), is_new=True)
+    receipt = Receipt(*(values[name] for name in COLUMNS))
+    receipt.is_new = True
     _held(tx).known[receipt.id] = receipt
     return receipt

@@ -143,7 +143,7 @@ def lock_of(tx: Tx, piece_id: str) -> Tree:
     """Lock the tree of a piece. Raises NotFound."""
     row = tx.one(_LOCK_OF, piece=piece_id)
     if row is None:
-        raise NotFound("There is no such piece of work.")
+        raise NotFound("There is no such work.")
     return tx.held[row.id] if row.id in tx.held else hold(tx, row)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from core import asking, handing_on, work
 from core.declare.agents import Agent
+from core.declare.deciding import DECIDE, Deciding
 from core.declare.skills import Skill
 from core.errors import HandonError
 from core.house import House
@@ -51,7 +52,11 @@ def of(house: House, tx: Tx, tree: Tree, receipt: Receipt) -> Scene | None:
     except HandonError as error:
         work.end(house, tx, tree, receipt, Status.FAILED, str(error))
         return None
-    skill = handing_on.find_skill(agents[-1], receipt.skill, receipt.helper)
+    skill: Skill[Any, Any] | None
+    if receipt.skill == DECIDE:
+        skill = Deciding(receipt.input, house.deciding.get(receipt.input))
+    else:
+        skill = handing_on.find_skill(agents[-1], receipt.skill, receipt.helper)
     if skill is None:
         why = f"{agents[-1].shown_as} no longer has the skill {receipt.skill}."
         work.end(house, tx, tree, receipt, Status.FAILED, why)

@@ -15,6 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -164,6 +165,11 @@ class Says:
         return Turn((), said, tokens)
 
     @staticmethod
+    def decide(value: Any, confidence: Decimal | str, *, said: str = "", tokens: tuple[int, int] = TOKENS) -> Turn:
+        """A decision, and how sure of it the model is, from 0 to 1."""
+        return Says.raw(HAND_BACK, _decision(value, confidence), said=said, tokens=tokens)
+
+    @staticmethod
     def row(id: UUID) -> str:
         """A row, named by its id, as the input of what is handed on."""
         return canonical({"id": str(id)})
@@ -182,11 +188,21 @@ class AgentScript:
     def __init__(self, *turns: Turn) -> None:
         self.turns = turns
         self.advice: dict[str, str | Exception] = {}
+        self.decisions: dict[str, str] = {}
 
     def advises(self, model: str, text: str | Exception) -> AgentScript:
         """What a model this agent consults answers; an exception is raised."""
         self.advice[model] = text
         return self
+
+    def decides(self, model: str, value: Any, confidence: Decimal | str) -> AgentScript:
+        """What a model this agent consults decides, where the agent is not sure enough."""
+        self.decisions[model] = _decision(value, confidence)
+        return self
+
+
+def _decision(value: Any, confidence: Decimal | str) -> str:
+    return canonical({"value": TypeAdapter(Any).dump_python(value, mode="json"), "confidence": float(confidence)})
 
 
 @dataclass(slots=True)
@@ -232,6 +248,12 @@ class AgentCast:
     def answer(self, model: str, request: ModelRequest) -> ModelAnswer:
         """What the script says. Raises ScriptError where it has run out or is asked twice for one turn."""
         playing = self._playing(request)
+        if request.purpose == "consult" and request.tools:
+            if model not in playing.script.decisions:
+                raise ScriptError(
+                    f"{request.agent} asked {model} to decide, and nothing is written: .decides({model!r}, ...)."
+                )
+            return ModelAnswer("", (ModelCall(None, HAND_BACK, playing.script.decisions[model]),), *TOKENS)
         if request.purpose == "consult":
             if model not in playing.script.advice:
                 raise ScriptError(

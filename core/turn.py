@@ -10,19 +10,22 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core import acting, asking, money, people, receipts, work
+from core import acting, asking, consulting, money, people, receipts, work
 from core import scene as scenes
 from core.calls import Calls, do, with_ids
 from core.declare.actions import Action
-from core.declare.schemas import canonical, to_json
+from core.declare.agents import Guards
+from core.declare.deciding import Deciding
+from core.declare.schemas import canonical, read_object, to_json
 from core.errors import BadInput, HandonError
 from core.house import House
 from core.ids import to_uuid
-from core.models.messages import Message, ModelAnswer, ModelCall, ModelRequest, ToolResult
+from core.models.messages import Message, ModelAnswer, ModelCall, ModelRequest, Purpose, ToolResult
 from core.offer import HAND_BACK, Offer, offer
 from core.receipts import Receipt
 from core.record import Tree
@@ -67,6 +70,7 @@ class Ask:
     tools: Offer
     reserved: int
     said: tuple[Message, ...] = ()
+    purpose: Purpose = "work"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def request(house: House, held: Held, ask: Ask) -> ModelRequest:
     if held.messages[0].text != ask.tools.system:
         held.messages[0] = Message("system", ask.tools.system)
     most = house.models[ask.model].max_output_tokens
-    return ModelRequest(ask.model, held.agent, to_uuid(held.piece), "work", held.messages, ask.tools.tools, most)
+    return ModelRequest(ask.model, held.agent, to_uuid(held.piece), ask.purpose, held.messages, ask.tools.tools, most)
 
 
 # Beginning
@@ -183,7 +187,7 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     cost = model.price.micros(tools.tokens + receipt.tokens, model.max_output_tokens)
     no_room = money.reserve(tx, tree, receipts.branch(tx, receipt), cost)
     if no_room is None:
-        return Ask(model.name, tools, cost, said)
+        return Ask(model.name, tools, cost, said, "decide" if isinstance(scene.skill, Deciding) else "work")
     if no_room.passing:
         return Room(said)
     own = no_room.whose == receipt.id
@@ -203,11 +207,14 @@ def _stopped_by_guard(scene: Scene) -> str:
     guards = scene.agent.guards or scene.house.settings.guards
     if receipt.turn >= guards.turns:
         return f"It had {receipt.turn} turns, which is all a piece of its work gets."
-    if guards.wall_clock is not None:
-        most = guards.wall_clock.total_seconds() * 1_000_000
-        if scene.tx.now - receipt.opened_at > most:
-            return f"It took longer than {guards.wall_clock}, which is all a piece of its work gets."
+    if _too_long(scene.tx, receipt, guards):
+        return f"It took longer than {guards.wall_clock}, which is all a piece of its work gets."
     return ""
+
+
+def _too_long(tx: Tx, receipt: Receipt, guards: Guards) -> bool:
+    most = guards.wall_clock
+    return most is not None and tx.now - receipt.opened_at > most.total_seconds() * 1_000_000
 
 
 def try_again(house: House, tx: Tx, held: Held) -> Next:
@@ -271,7 +278,7 @@ def _charge(house: House, tx: Tx, tree: Tree, receipt: Receipt, ask: Ask, answer
     assert model.price is not None
     cost = ask.reserved if estimated else model.price.micros(*tokens)
     money.settle(tx, tree, receipts.branch(tx, receipt), 0 if late else ask.reserved, cost)
-    money.meter(tx, tree, receipt, model.name, "work", tokens, cost, estimated=estimated)
+    money.meter(tx, tree, receipt, model.name, ask.purpose, tokens, cost, estimated=estimated)
     counted = "an unknown number of tokens, charged as reserved"
     if not estimated:
         counted = f"{tokens[0]} tokens in, {tokens[1]} out"
@@ -302,11 +309,26 @@ def _hand_back(scene: Scene, call: ModelCall, said: Message) -> Next:
     except Exception as error:
         acting.log.exception("the check of %s failed", skill.name)
         wrong = f"It could not be checked: {type(error).__name__}: {error}"
+    if wrong is None and isinstance(skill, Deciding) and _unsure(scene, value):
+        return _ask_again(scene, skill, call, said)
     if wrong is None:
         scene.receipt.set(failed_in_row=0)
         scene.end(Status.DONE, "", skill.hands_back.write(value))
         return None
     return _failed_attempt(scene, call, f"That does not fit. {wrong}", said)
+
+
+def _unsure(scene: Scene, decided: dict[str, Any]) -> bool:
+    floor = scene.agent.confidence_floor
+    return floor is not None and scene.agent.consults is not None and Decimal(decided["confidence"]) < floor
+
+
+def _ask_again(scene: Scene, skill: Deciding, call: ModelCall, said: Message) -> Next:
+    """Rule C4: a decision under the floor is asked again of the consulted model, whose answer ends the piece."""
+    asked = {"question": skill.asked["question"], "context": skill.asked["context"], "told": call.arguments_text}
+    calls = Calls(scene.receipt.id)
+    calls.add(ModelCall(call.id, call.name, canonical(asked)), "unsure", state="to_run")
+    return _after_calls(scene, calls, said)
 
 
 def _failed_attempt(scene: Scene, call: ModelCall, told: str, said: Message) -> Next:
@@ -320,10 +342,9 @@ def _failed_attempt(scene: Scene, call: ModelCall, told: str, said: Message) -> 
         asked = {
             "question": f"This failed {receipt.failed_in_row} times in a row. What would be right? {told}",
             "context": f"The work: {scene.skill.description}\nThe last attempt: {call.arguments_text}",
-            "why": str(HelpReason.STUCK),
             "told": told,
         }
-        calls.add(ModelCall(call.id, call.name, canonical(asked)), "consult", state="to_run")
+        calls.add(ModelCall(call.id, call.name, canonical(asked)), "stuck", state="to_run")
         return _after_calls(scene, calls, said)
     if stuck:
         scene.end(Status.FAILED, f"It failed {receipt.failed_in_row} times in a row. {told}")
@@ -372,7 +393,9 @@ def gather(scene: Scene) -> Next:
 
 
 def after_outside(house: House, tx: Tx, held: Held) -> Next:
-    """All that this run awaited has come back."""
+    """All that this run awaited has come back. A decision may have ended with it."""
+    if receipts.get(tx, held.piece).ended_at is not None:
+        return None
     scene = scenes.of(house, tx, house.tree(tx, held.root), work.mine(tx, held.piece, held.fence))
     return None if scene is None or scene.end_closing() else gather(scene)
 
@@ -403,6 +426,64 @@ def answer_call(tx: Tx, piece: str, position: int, text: str, ok: bool) -> None:
     tx.run(_ANSWERED, of=piece, at=position, text=text, went_well=ok)
 
 
+# Consulting
+
+# Why a model is consulted, by the kind of the call that stands for it.
+CONSULTS = {"consult": HelpReason.CHOSEN, "stuck": HelpReason.STUCK, "unsure": HelpReason.LOW_CONFIDENCE}
+
+
+def consult(house: House, tx: Tx, held: Held, call: OutsideCall) -> consulting.Consult | None:
+    """Hold the money for a consult; None where it is refused, which is told."""
+    scene = scenes.of(house, tx, house.tree(tx, held.root), work.mine(tx, held.piece, held.fence))
+    if scene is None:
+        return None
+    asked = read_object(call.arguments)
+    question, context = str(asked["question"]), str(asked.get("context") or "")
+    tools = offer(house, scene.receipt, scene.agents, scene.skill).tools if call.kind == "unsure" else []
+    args = (house, tx, scene.tree, scene.receipt, scene.agent, question, context, CONSULTS[call.kind], tools)
+    begun = consulting.begin(*args)
+    if isinstance(begun, consulting.Consult):
+        return begun
+    _after_consult(scene, call, begun, None)
+    return None
+
+
+def consulted(
+    house: House,
+    tx: Tx,
+    held: Held,
+    call: OutsideCall,
+    begun: consulting.Consult,
+    answer: ModelAnswer | None,
+    *,
+    left: bool,
+) -> None:
+    """Charge and record a consult, and pass its advice on. None: the model gave no help."""
+    scene = scenes.of(house, tx, house.tree(tx, held.root), work.mine(tx, held.piece, held.fence))
+    if scene is None:
+        return
+    told = consulting.came_back(house, tx, scene.tree, scene.receipt, begun, answer, left=left)
+    _after_consult(scene, call, told, answer)
+
+
+def _after_consult(scene: Scene, call: OutsideCall, told: str, answer: ModelAnswer | None) -> None:
+    asked = read_object(call.arguments)
+    if call.kind == "unsure":
+        # What the consulted model chose is the decision; where it chose nothing that fits, the agent's own stands.
+        shape = scene.skill.hands_back
+        value = shape.read(str(asked["told"]))
+        for choice in answer.calls if answer is not None else ():
+            try:
+                value = shape.read(choice.arguments_text)
+            except BadInput:
+                continue
+        if not scene.end_closing():
+            scene.end(Status.DONE, "", shape.write(value))
+        return
+    text = f"{asked['told']}\nAdvice: {told}" if call.kind == "stuck" else told
+    answer_call(scene.tx, scene.receipt.id, call.position, text, answer is not None and call.kind == "consult")
+
+
 # Letting go
 
 
@@ -424,7 +505,7 @@ def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> None:
     tree = house.tree(tx, held.root)
     receipt = work.mine(tx, held.piece, held.fence)
     money.settle(tx, tree, receipts.branch(tx, receipt), ask.reserved, ask.reserved)
-    money.meter(tx, tree, receipt, ask.model, "work", (0, 0, 0), ask.reserved, estimated=True)
+    money.meter(tx, tree, receipt, ask.model, ask.purpose, (0, 0, 0), ask.reserved, estimated=True)
 
 
 def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: str) -> None:
@@ -435,8 +516,20 @@ def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: 
         charge_unanswered(house, tx, held, ask)
     else:
         money.release(tx, tree, receipts.branch(tx, receipt), ask.reserved)
-    status = Status(receipt.closing) if receipt.closing else Status.FAILED
-    work.end(house, tx, tree, receipt, status, receipt.closing_why or why)
+    scene = scenes.of(house, tx, tree, receipt)
+    if scene is None or scene.end_closing():
+        return
+    guard = _stopped_by_guard(scene)
+    scene.end(Status.STOPPED if guard else Status.FAILED, guard or why)
+
+
+def wanted(house: House, tx: Tx, held: Held) -> bool:
+    """Whether a piece whose model cannot be reached is still this run's, not called off, and within its guards."""
+    receipt = receipts.get(tx, held.piece)
+    if receipt.fence != held.fence or receipt.run != "held" or receipt.closing is not None:
+        return False
+    agent = house.agents[held.agent]
+    return not _too_long(tx, receipt, agent.guards or house.settings.guards)
 
 
 def charged_and_broke(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer, why: str) -> None:

@@ -109,7 +109,7 @@ def root_of(tx: Tx, id: str) -> str:
     """The whole a piece belongs to. Raises NotFound."""
     row = tx.one(_ROOT_OF, id=id)
     if row is None:
-        raise NotFound("There is no such piece of work.")
+        raise NotFound("There is no such work.")
     return str(row.root)
 
 

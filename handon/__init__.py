@@ -4,6 +4,7 @@ from core.agency import Agency
 from core.declare import hand_on
 from core.declare.actions import Action, Context, action, query
 from core.declare.agents import Agent, AgentLimits, Guards, Permits
+from core.declare.deciding import Decision
 from core.declare.delegation import Delegation, Specialist
 from core.declare.rights import Policies, Policy, Principal, Row, allow, anybody, deny, has_role
 from core.declare.skills import Retry, Skill
@@ -50,6 +51,7 @@ __all__ = [
     "BadDeclaration",
     "BadInput",
     "Context",
+    "Decision",
     "Delegation",
     "Desk",
     "Gate",

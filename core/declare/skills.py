@@ -99,6 +99,11 @@ class Skill(Generic[TIn, TOut]):
         text = self.takes.write(input)
         return f'{{"result":{text}}}' if self.takes.wrapped else text
 
+    @property
+    def offer_key(self) -> Any:
+        """What tells this skill's hand-back from others': it is described once for each."""
+        return type(self)
+
     def definition(self) -> dict[str, Any]:
         """What makes this version of the skill: words, shapes and tools."""
         return {
