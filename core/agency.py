@@ -22,7 +22,7 @@ from uuid import UUID
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from core import abandonment, delegations, ids, migrations, money, people, receipts, signing_in, work
+from core import abandonment, delegations, ids, migrations, money, people, receipts, signing, signing_in, vault, work
 from core.clock import Clock, WallClock, to_micros
 from core.declare.agents import Agent, Guards
 from core.declare.rights import Policies
@@ -123,6 +123,11 @@ class Agency:
         return self.settings.currency
 
     @property
+    def public_key(self) -> str:
+        """The key that signs this agency's finished records, hex (rule T6)."""
+        return self._house.signer.public if self._house.signer else ""
+
+    @property
     def agents(self) -> dict[str, Agent]:
         """The app's agents by name."""
         return dict(self._house.agents)
@@ -136,6 +141,7 @@ class Agency:
                 migrations.create_rows(connection)
 
         self.store.open(prepare)
+        self._house.signer = await self.store.write(signing.load)
         self._house.stopping = False
         self._dispatcher.aborted = self._on_abort
         self._dispatcher.start(self._loop.run)
@@ -260,7 +266,7 @@ class Agency:
 
     async def secret(self, name: str) -> str:
         """A random secret of this database, made when first asked for: for signing what pages send out."""
-        return await self.store.write(lambda tx: signing_in.secret(tx, name))
+        return await self.store.write(lambda tx: vault.secret(tx, name))
 
     async def signed_in(self, token: str) -> Person | None:
         return await self.store.read(lambda tx: signing_in.signed_in(tx, token))

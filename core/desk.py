@@ -427,6 +427,20 @@ class Desk:
 
         return await self._read(verify)
 
+    async def export_trace(self, id: UUID) -> str:
+        """The whole's record as JSON Lines, to be checked anywhere by `handon verify` (rule T6).
+
+        Raises NotFound, and NotAllowed where the person may not read its content (R8).
+        """
+
+        def export(tx: Tx, reader: Reader) -> str:
+            of = reading.whole_of(tx, reader, ids.stored(id))
+            if not reader.content(of):
+                raise NotAllowed("The record is exported by the person the work is for, whoever gave it, and auditors.")
+            return record.export(tx, of.id)
+
+        return await self._read(export)
+
     async def help_of(self, id: UUID) -> list[Help]:
         """Questions and consults of a whole, the oldest first."""
         return await self._read(lambda tx, reader: reading.helps(self._house, tx, reader, ids.stored(id)))

@@ -62,6 +62,7 @@ class House:
     bus: Bus
     events: Events
     deciding: dict[str, TypeAdapter[Any]] = field(default_factory=dict)  # what is asked for, by the piece's input
+    signer: record.Signer | None = None  # there once the agency is open
     versions: set[str] = field(default_factory=set)  # skill versions known to be in the database
     stopping: bool = False
 
@@ -70,12 +71,16 @@ class House:
         if root not in tx.held:
             record.lock(tx, root)
             tx.after(partial(self.bus.told, root))
-        return tx.held[root]  # type: ignore[no-any-return]
+        return self._signing(tx.held[root])
 
     def tree_of(self, tx: Tx, piece: str) -> record.Tree:
         """Lock the tree of a piece, likewise."""
         tree = record.lock_of(tx, piece)
         tx.after(partial(self.bus.told, tree.root))
+        return self._signing(tree)
+
+    def _signing(self, tree: record.Tree) -> record.Tree:
+        tree.signer = self.signer
         return tree
 
     def wake(self, tx: Tx, piece: str) -> None:

@@ -30,6 +30,10 @@ UNFORESEEN = "Something went wrong that was not foreseen: {}."
 ROOM_PAUSE = 0.02  # seconds before room is asked for again; it doubles up to half a second
 
 
+class CutOff(asyncio.CancelledError):
+    """Cancelled while a model was being asked: the call had left, and is charged its whole reservation (rule M10)."""
+
+
 class NoLongerWanted(Exception):
     """The piece ended, was called off or ran out of time while its model could not be reached."""
 
@@ -97,8 +101,7 @@ class Loop:
             why = f"Its model could not be reached: {ask.model}."
             await self._store.write(lambda tx: turn.not_reached(self._house, tx, held, ask, left=False, why=why))
             return None
-        except asyncio.CancelledError:
-            # The call had left and is paid for (M10).
+        except CutOff:
             await self._store.write(lambda tx: turn.charge_unanswered(self._house, tx, held, ask))
             raise
         except Exception as error:
@@ -118,12 +121,10 @@ class Loop:
             return None
 
     async def _reach(self, held: Held, request: ModelRequest) -> ModelAnswer:
-        """Ask, again with growing pauses where the model cannot be reached, as long as the piece is wanted (rule E8)."""
-        client = self._house.models[request.model].client
-        assert client is not None
+        """Ask; again, with growing pauses, where it cannot be reached and the piece is still wanted (rule E8)."""
         settings = self._house.settings
         try:
-            return _cleaned(await client.ask(request))
+            return await self._send(request)
         except Unreachable:
             if settings.model_tries < 2:
                 raise
@@ -140,8 +141,17 @@ class Loop:
             with attempt:
                 if not await self._store.read(lambda tx: turn.wanted(self._house, tx, held)):
                     raise NoLongerWanted
-                return _cleaned(await client.ask(request))
+                return await self._send(request)
         raise Unreachable(request.model)
+
+    async def _send(self, request: ModelRequest) -> ModelAnswer:
+        """One try. Raises `CutOff` where it is cancelled after it left."""
+        client = self._house.models[request.model].client
+        assert client is not None
+        try:
+            return _cleaned(await client.ask(request))
+        except asyncio.CancelledError as error:
+            raise CutOff from error
 
     # Calls that are awaited
 
@@ -208,6 +218,9 @@ class Loop:
             answer = await self._reach(held, begun.request)
         except (Unreachable, NoLongerWanted):
             left = False
+        except CutOff:
+            await self._store.write(lambda tx: turn.consult_cut_off(self._house, tx, held, begun))
+            raise
         except Exception:
             log.exception("the consulted %s failed", begun.model.name)
         await self._store.write(lambda tx: turn.consulted(self._house, tx, held, call, begun, answer, left=left))

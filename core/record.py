@@ -11,14 +11,16 @@ is a float.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from sqlalchemy import bindparam, select, update
 
 from core.declare.schemas import canonical, to_json
-from core.errors import NotFound
+from core.errors import BadInput, NotFound
+from core.signing import signed
 from core.sql import Statement, insert_into
 from core.store import Tx
 from core.tables import line, piece, whole
@@ -62,9 +64,12 @@ _ADVANCE = Statement(
     .where(whole.c.id == bindparam("root"))
     .values(lines=bindparam("count"), head=bindparam("last"), last_line_at=bindparam("at"))
 )
+_SIGN = Statement(
+    update(whole).where(whole.c.id == bindparam("root")).values(signature=bindparam("mark"), signed_by=bindparam("key"))
+)
 _INSERT = insert_into(line)
 _LINES = Statement(select(line).where(line.c.root == bindparam("root")).order_by(line.c.n))
-_HEAD = Statement(select(whole.c.lines, whole.c.head).where(whole.c.id == bindparam("root")))
+_HEAD = Statement(select(whole).where(whole.c.id == bindparam("root")))
 
 
 class Tree:
@@ -73,13 +78,14 @@ class Tree:
     __slots__ = (
         "about",
         "accounts",
-        "first_new",
+        "ended",
         "given_by",
         "head",
         "lines",
         "opened_at",
         "person",
         "root",
+        "signer",
         "waiting",
     )
 
@@ -92,7 +98,8 @@ class Tree:
         self.lines: int = row.lines
         self.head: str = row.head
         self.opened_at: int = row.opened_at
-        self.first_new = self.lines
+        self.ended: bool = row.ended_at is not None
+        self.signer: Signer | None = None
         self.waiting: list[dict[str, Any]] = []  # lines of this transaction, not written yet
 
     def append(
@@ -120,6 +127,9 @@ class Tree:
         if self.waiting:
             tx.many(_INSERT, self.waiting)
             tx.run(_ADVANCE, root=self.root, count=self.lines, last=self.head, at=tx.now)
+            if self.ended and self.signer is not None:
+                mark = self.signer.sign(self.root, self.lines, self.head)
+                tx.run(_SIGN, root=self.root, mark=mark, key=self.signer.public)
 
 
 def hash_of(entry: Mapping[str, Any]) -> str:
@@ -160,45 +170,104 @@ def bare(kind: TraceKind, agent: str) -> str:
     return KINDS[kind].format(agent=agent)
 
 
+class Signer(Protocol):
+    """Signs heads; see `core.signing`."""
+
+    public: str
+
+    def sign(self, root: str, lines: int, head: str) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class _Fault:
     at: int
     why: str
 
 
-def verify(lines: Iterable[Any], count: int | None, head: str | None) -> Verdict:
-    """Check a chain: every number, every hash, and the count and head kept apart from it. Names the first fault."""
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What is kept apart from the lines: how many there are, the last one's hash, and who signed it."""
+
+    root: str
+    lines: int
+    head: str
+    signature: str | None
+    signed_by: str | None
+
+
+def verify(lines: Iterable[Mapping[str, Any]], kept: Head) -> Verdict:
+    """Check a chain: every number and hash, then count, head and signature. Names the first fault."""
     fault: _Fault | None = None
     before, n = GENESIS, 0
     for entry in lines:
         expected = n + 1
-        if entry.n != expected:
-            fault = _Fault(expected, f"Line {expected} is missing: line {entry.n} follows line {n}.")
-        elif entry.before != before:
-            fault = _Fault(
-                entry.n, f"Line {entry.n} does not follow line {n}: one of the two was put in, moved or changed."
-            )
-        elif hash_of(entry._asdict()) != entry.hash:
-            fault = _Fault(
-                entry.n, f"Line {entry.n} was changed after it was written: what it says does not give its hash."
-            )
+        if entry["n"] != expected:
+            fault = _Fault(expected, f"Line {expected} is missing: line {entry['n']} follows line {n}.")
+        elif entry["root"] != kept.root:
+            fault = _Fault(expected, f"Line {expected} belongs to another record.")
+        elif entry["before"] != before:
+            why = f"Line {expected} does not follow line {n}: one of the two was put in, moved or changed."
+            fault = _Fault(expected, why)
+        elif hash_of(entry) != entry["hash"]:
+            why = f"Line {expected} was changed after it was written: what it says does not give its hash."
+            fault = _Fault(expected, why)
         if fault:
             break
-        before, n = entry.hash, entry.n
-    if fault is None and count is not None and n != count:
-        fault = _Fault(
-            n + 1, f"The record ends at line {n}, and {count} were written: its end was cut off or added to."
-        )
-    if fault is None and head is not None and before != head:
-        fault = _Fault(n, "The last line is not the one that was written: its hash is not the tree's head.")
+        before, n = entry["hash"], expected
+    if fault is None and n != kept.lines:
+        why = f"The record ends at line {n}, and {kept.lines} were written: its end was cut off or added to."
+        fault = _Fault(min(n, kept.lines) + 1, why)
+    if fault is None and before != kept.head:
+        fault = _Fault(n, "The last line is not the one that was written: its hash is not the head kept with the work.")
+    if fault is None and kept.signature is not None and not _signed(kept):
+        fault = _Fault(n, "The signature does not fit the head: either was changed after the work had ended.")
     if fault:
         return Verdict(False, n, fault.at, fault.why, f"Broken at line {fault.at}.")
-    proven = (
-        f"{n} lines, each following from the one before, up to the head kept with the work. The head is not signed."
-    )
-    return Verdict(True, n, None, "", proven)
+    proven = f"{n} lines, each following from the one before, up to the head kept with the work"
+    if kept.signature is None:
+        return Verdict(True, n, None, "", f"{proven}. The head is not signed: the work goes on.")
+    return Verdict(True, n, None, "", f"{proven}, which is signed by the key {kept.signed_by}.")
+
+
+def _signed(kept: Head) -> bool:
+    return signed(kept.signed_by or "", kept.signature or "", kept.root, kept.lines, kept.head)
+
+
+def head_of(tx: Tx, root: str) -> Head:
+    row = tx.one(_HEAD, root=root)
+    return Head(root, row.lines, row.head, row.signature, row.signed_by)
 
 
 def verify_tree(tx: Tx, root: str) -> Verdict:
-    kept = tx.one(_HEAD, root=root)
-    return verify(tx.all(_LINES, root=root), kept.lines, kept.head)
+    """Check a whole's record as it stands in the tables."""
+    return verify((row._asdict() for row in tx.all(_LINES, root=root)), head_of(tx, root))
+
+
+# Exporting: JSON Lines, the head first, then each line with the time as it is hashed.
+
+FORMAT = "handon record 1"
+
+
+def export(tx: Tx, root: str) -> str:
+    kept = head_of(tx, root)
+    first = {
+        "format": FORMAT,
+        "root": root,
+        "lines": kept.lines,
+        "head": kept.head,
+        "signature": kept.signature,
+        "signed_by": kept.signed_by,
+    }
+    return "".join(f"{to_json(entry)}\n" for entry in [first, *(row._asdict() for row in tx.all(_LINES, root=root))])
+
+
+def verify_export(text: str) -> Verdict:
+    """Check an exported record with nothing but its text. Raises BadInput for what is no exported record."""
+    try:
+        first, *entries = [json.loads(row) for row in text.splitlines() if row.strip()]
+        if first["format"] != FORMAT:
+            raise BadInput({"": f"This is not a record as Handon exports it: its format is {first['format']!r}."})
+        kept = Head(first["root"], first["lines"], first["head"], first["signature"], first["signed_by"])
+        return verify(entries, kept)
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput({"": f"This is not a record as Handon exports it: {type(error).__name__}: {error}."}) from None

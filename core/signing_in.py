@@ -13,7 +13,6 @@ from core import people
 from core.errors import NotAllowed
 from core.sql import Statement, insert_into
 from core.store import Tx
-from core.tables import secret as secret_table
 from core.tables import sign_in
 from core.values import Person
 
@@ -26,8 +25,6 @@ _GET = Statement(
 _FORGET = Statement(
     delete(sign_in).where(sign_in.c.token_hash == bindparam("token_hash"), sign_in.c.kind == bindparam("kind"))
 )
-_NEW_SECRET = insert_into(secret_table, or_ignore=True)
-_SECRET = Statement(select(secret_table).where(secret_table.c.name == bindparam("name")))
 _CLEAR = Statement(delete(sign_in).where(sign_in.c.ends_at < bindparam("now")))
 
 
@@ -87,9 +84,3 @@ def _holder(tx: Tx, token: str, kind: str) -> Person | None:
 
 def sign_out(tx: Tx, token: str) -> None:
     tx.run(_FORGET, token_hash=_hash(token), kind="session")
-
-
-def secret(tx: Tx, name: str) -> str:
-    """The secret of that name, made when first asked for."""
-    tx.run(_NEW_SECRET, name=name, value=secrets.token_urlsafe(48), made_at=tx.now)
-    return str(tx.one(_SECRET, name=name).value)

@@ -105,6 +105,8 @@ whole = Table(
     Column("given_key", String(100)),  # of the form it was given with: the same form gives it once
     Column("lines", Integer, nullable=False),
     Column("head", String(64), nullable=False),
+    Column("signature", String(128)),  # over the head, once the work has ended
+    Column("signed_by", String(64)),  # the public key
     Column("last_line_at", BigInteger, nullable=False),
     Column("opened_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),

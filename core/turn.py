@@ -466,6 +466,12 @@ def consulted(
     _after_consult(scene, call, told, answer)
 
 
+def consult_cut_off(house: House, tx: Tx, held: Held, begun: consulting.Consult) -> None:
+    """A consult that left and was cut off is charged and on the record; whoever takes the piece next asks again."""
+    tree = house.tree(tx, held.root)
+    consulting.came_back(house, tx, tree, work.mine(tx, held.piece, held.fence), begun, None, left=True)
+
+
 def _after_consult(scene: Scene, call: OutsideCall, told: str, answer: ModelAnswer | None) -> None:
     asked = read_object(call.arguments)
     if call.kind == "unsure":

@@ -292,6 +292,7 @@ def end(
     tree.append(tx.now, receipt.id, kind, summary, payload)
     if receipt.parent is None:
         tx.run(_WHOLE_ENDED, root=tree.root, at=tx.now)
+        tree.ended = True
         tx.after(partial(house.bus.stands, tree.root))
         event = "work_abandoned" if receipt.abandoned else "work_ended"
         house.event(tx, event, whole=tree.root, status=str(status), why=why)

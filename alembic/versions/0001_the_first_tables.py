@@ -92,6 +92,8 @@ def upgrade() -> None:
         sa.Column("given_key", sa.String(length=100), nullable=True),
         sa.Column("lines", sa.Integer(), nullable=False),
         sa.Column("head", sa.String(length=64), nullable=False),
+        sa.Column("signature", sa.String(length=128), nullable=True),
+        sa.Column("signed_by", sa.String(length=64), nullable=True),
         sa.Column("last_line_at", sa.BigInteger(), nullable=False),
         sa.Column("opened_at", sa.BigInteger(), nullable=False),
         sa.Column("ended_at", sa.BigInteger(), nullable=True),
