@@ -127,9 +127,9 @@ class Tree:
         if self.waiting:
             tx.many(_INSERT, self.waiting)
             tx.run(_ADVANCE, root=self.root, count=self.lines, last=self.head, at=tx.now)
-            if self.ended and self.signer is not None:
-                mark = self.signer.sign(self.root, self.lines, self.head)
-                tx.run(_SIGN, root=self.root, mark=mark, key=self.signer.public)
+            if self.ended:
+                mark = self.signer.sign(self.root, self.lines, self.head) if self.signer else None
+                tx.run(_SIGN, root=self.root, mark=mark, key=self.signer.public if self.signer else None)
 
 
 def hash_of(entry: Mapping[str, Any]) -> str:
@@ -225,7 +225,7 @@ def verify(lines: Iterable[Mapping[str, Any]], kept: Head) -> Verdict:
         return Verdict(False, n, fault.at, fault.why, f"Broken at line {fault.at}.")
     proven = f"{n} lines, each following from the one before, up to the head kept with the work"
     if kept.signature is None:
-        return Verdict(True, n, None, "", f"{proven}. The head is not signed: the work goes on.")
+        return Verdict(True, n, None, "", f"{proven}. The head is not signed.")
     return Verdict(True, n, None, "", f"{proven}, which is signed by the key {kept.signed_by}.")
 
 
