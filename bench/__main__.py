@@ -74,9 +74,9 @@ def _measure(workloads: Sequence[str], stores: Sequence[str], repeat: int, secon
     summaries = runs.run_all(workloads, ["floor", *stores], repeat, seconds, _tell)
     _tell("")
     print(table(summaries))
-    short = [f"{' on '.join(key)} ({len(of.runs)})" for key, of in summaries.items() if len(of.runs) < repeat]
-    if short:
-        print(f"\nTime was up; fewer runs: {', '.join(short)}.")
+    left_out = sum(repeat - len(summary.runs) for summary in summaries.values())
+    if left_out:
+        print(f"\nTime was up: {left_out} of {repeat * len(summaries)} runs were left out.")
     for store in stores:
         print("")
         for line in readings(summaries, store):

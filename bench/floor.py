@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 from bench.measure import Figures, Stopwatch, peak_memory
@@ -46,6 +47,12 @@ class Floor:
         self.calls += 1
         return calls_of(brief, turn)
 
+    async def all_of(self, errands: Sequence[Errand], *, at_once: bool) -> list[Finding]:
+        """Do wholes, in turn or at once."""
+        if at_once:
+            return await asyncio.gather(*map(self.piece, errands))
+        return [await self.piece(errand) for errand in errands]
+
     async def piece(self, errand: Errand) -> Finding:
         """Do one piece to its end, and what it hands on."""
         self.pieces += 1
@@ -78,15 +85,11 @@ async def run(workload: Workload, folder: Path) -> Figures:
     figures = Figures("floor", workload.name)
     floor = Floor(folder / "floor.db")
     try:
-        for errand in workload.warm_up:
-            await floor.piece(errand)
+        await floor.all_of(workload.warm_up, at_once=workload.at_once)
         size = floor.size()
         floor.pieces = floor.calls = floor.tools = floor.commits = 0
         watch = Stopwatch()
-        if workload.at_once:
-            findings = await asyncio.gather(*(floor.piece(errand) for errand in workload.roots))
-        else:
-            findings = [await floor.piece(errand) for errand in workload.roots]
+        findings = await floor.all_of(workload.roots, at_once=workload.at_once)
         watch.stop(figures)
         figures.peak = peak_memory()
         assert [finding.path for finding in findings] == [errand.path for errand in workload.roots]

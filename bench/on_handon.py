@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
 from sqlalchemy import func, select
@@ -37,16 +38,19 @@ async def _do(desk: Desk, errand: Errand) -> Outcome[Finding]:
     return outcome
 
 
+async def _all_of(desk: Desk, errands: Sequence[Errand], *, at_once: bool) -> list[Outcome[Finding]]:
+    if at_once:
+        return await asyncio.gather(*(_do(desk, errand) for errand in errands))
+    return [await _do(desk, errand) for errand in errands]
+
+
 async def _measured(agency: Agency, desk: Desk, workload: Workload, profile: Profile | None) -> Figures:
     figures = Figures(agency.store.dialect, workload.name)
     commits = agency.store.commits
     watch = Stopwatch()
     if profile is not None:
         profile.begin()
-    if workload.at_once:
-        outcomes = await asyncio.gather(*(_do(desk, errand) for errand in workload.roots))
-    else:
-        outcomes = [await _do(desk, errand) for errand in workload.roots]
+    outcomes = await _all_of(desk, workload.roots, at_once=workload.at_once)
     if profile is not None:
         profile.end()
     watch.stop(figures)
@@ -66,8 +70,7 @@ async def run(kind: str, workload: Workload, folder: Path, profile: Profile | No
             for name in agency.agents:
                 await agency.seat(name, sponsor=mia)
             desk = agency.desk(mia)
-            for errand in workload.warm_up:
-                await _do(desk, errand)
+            await _all_of(desk, workload.warm_up, at_once=workload.at_once)
             await agency.settle()
             counts, asked, size = await agency.read(_counts), script.asked, database.size()
             server_cpu = database.server_cpu()

@@ -79,6 +79,12 @@ def _held(held: bool) -> str:
     return "reached" if held else "not reached"
 
 
+def _added(short: Summary, long: Summary) -> float:
+    """CPU of a turn that the longer conversation has and the shorter has not."""
+    calls = long.workload.calls, short.workload.calls
+    return (long.best_cpu_ms * calls[0] - short.best_cpu_ms * calls[1]) / (calls[0] - calls[1])
+
+
 def readings(summaries: Mapping[Key, Summary], engine: str) -> list[str]:
     """What the figures say of the goals, as far as they were measured. Ratios carry over to other machines; the rest
     is of this one, now."""
@@ -108,4 +114,9 @@ def readings(summaries: Mapping[Key, Summary], engine: str) -> list[str]:
             f"(goal {GOAL_TURN}: {_held(cost <= GOAL_TURN)}), "
             f"{long.disk / 400:,.0f} bytes against {short.disk / 25:,.0f}"
         )
+        if "H100" in mine:
+            early = _added(short, mine["H100"])
+            said.append(
+                f"turns 101-400 against turns 26-100, without the rest: {_added(mine['H100'], long) / early:.2f} times"
+            )
     return said

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 from bench.script import Errand
 
+WARM_UP = 24  # pieces at once, where a workload has many at once
+
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Wholes to be done, one after another or `at_once`, and what they come to. `warm_up` is done first, unmeasured."""
+    """Wholes to be done, one after another or `at_once`, and what they come to. `warm_up` is done first in the same
+    way, unmeasured: wide enough for every connection of the store to have been used."""
 
     name: str
     says: str
@@ -26,7 +29,7 @@ def _pairs(name: str, says: str, count: int, *, at_once: bool) -> Workload:
         name,
         says,
         tuple(Errand(kind="pair", path=f"p{n}") for n in range(count)),
-        tuple(Errand(kind="pair", path=f"w{n}") for n in range(3)),
+        tuple(Errand(kind="pair", path=f"w{n}") for n in range(WARM_UP if at_once else 3)),
         pieces=3 * count,
         calls=5 * count,
         tools=count,
@@ -52,7 +55,7 @@ def _split(name: str, says: str, levels: int, fan: int) -> Workload:
         name,
         says,
         (Errand(kind="split", path="s", levels=levels, fan=fan),),
-        tuple(Errand(kind="split", path=f"w{n}", levels=levels, fan=2) for n in range(2)),
+        (Errand(kind="split", path="w", levels=1, fan=WARM_UP),),
         pieces=above + leaves,
         calls=2 * (above + leaves),
         tools=leaves,

@@ -261,13 +261,14 @@ def export(tx: Tx, root: str) -> str:
     return "".join(f"{to_json(entry)}\n" for entry in [first, *(row._asdict() for row in tx.all(_LINES, root=root))])
 
 
-def verify_export(text: str) -> Verdict:
-    """Check an exported record with nothing but its text. Raises BadInput for what is no exported record."""
+def verify_export(text: str) -> tuple[Verdict, str | None]:
+    """Check an exported record with nothing but its text; answers what was found, and the key that signed its head.
+    Raises BadInput for what is no exported record."""
     try:
         first, *entries = [json.loads(row) for row in text.splitlines() if row.strip()]
         if first["format"] != FORMAT:
             raise BadInput({"": f"This is not a record as Handon exports it: its format is {first['format']!r}."})
         kept = Head(first["root"], first["lines"], first["head"], first["signature"], first["signed_by"])
-        return verify(entries, kept)
+        return verify(entries, kept), kept.signed_by
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput({"": f"This is not a record as Handon exports it: {type(error).__name__}: {error}."}) from None

@@ -10,7 +10,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from sqlalchemy import bindparam, select, text
@@ -18,7 +18,7 @@ from sqlalchemy import bindparam, select, text
 from core.sql import Statement
 from core.tables import account as account_table
 from core.tables import metered_call, piece
-from handon import Agency, Agent, Delegation, Desk, ModelAnswer, ModelRequest, Permits, Skill, Specialist
+from handon import Agency, Agent, Delegation, Desk, ModelAnswer, ModelRequest, Permits, Skill, Specialist, action
 from handon.testing import AgentCast, AgentScript, Says
 from tests.builders import Answer, Clerk, Find, Note, look_up, make
 
@@ -54,7 +54,42 @@ class Lead(Agent):
     )
 
 
-STAFF: list[Agent] = [Lead(), Deputy(), Finder(), Clerk()]
+class Office:
+    """Where letters go: a call that reaches outside, and comes back when the test lets it."""
+
+    now: ClassVar[Office]
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.delivered = asyncio.Event()
+
+    @classmethod
+    def opens(cls) -> Office:
+        cls.now = Office()
+        return cls.now
+
+
+@action("Send a letter", says="Send {text}")
+async def send_letter(text: str) -> str:
+    Office.now.sent.append(text)
+    await Office.now.delivered.wait()
+    return "Delivered."
+
+
+class Write(Skill[str, Answer]):
+    description = "Write a letter."
+    tools = [send_letter]
+
+
+class Writer(Agent):
+    purpose = "You write letters."
+    roles = {"helper"}
+    skills = [Write()]
+    may = Permits.changes_alone()
+    delegates = Delegation(to=[Specialist.of(Finder, Find())])
+
+
+STAFF: list[Agent] = [Lead(), Deputy(), Finder(), Clerk(), Writer()]
 DONE = Says.hand_back(Answer(text="Found."))
 
 

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 import click
 import uvicorn
@@ -26,6 +26,7 @@ from sqlalchemy.exc import ArgumentError
 
 from core.agency import Agency
 from core.errors import HandonError
+from core.record import verify_export
 from web.app import create_app
 
 GRACE = 5  # seconds that open requests are given when the server is told to stop
@@ -134,6 +135,29 @@ def serve(app: str, demo: bool, host: str, port: int, database: str | None) -> N
         _run(agency, found.module, demo, host, listener)
     finally:
         listener.close()
+
+
+@main.command()
+@click.argument("file", type=click.File(encoding="utf-8"))
+@click.option("--key", help="The public key, in hex, that is known to sign this agency's records.")
+def verify(file: TextIO, key: str | None) -> None:
+    """Check an exported record with nothing but FILE and, where given, the public key.
+
+    Prints what was proven, and exits with 1 where the record does not hold together or another key signed it.
+    """
+    try:
+        verdict, signed_by = verify_export(file.read())
+    except HandonError as error:
+        raise click.ClickException(str(error)) from None
+    if not verdict.intact:
+        raise click.ClickException(f"{verdict.proven} {verdict.why}")
+    if key is not None and signed_by != key.strip().lower():
+        raise click.ClickException(
+            f"The chain holds, but it is signed by {signed_by or 'nobody'}, not by the key you gave."
+        )
+    click.echo(f"Unbroken: {verdict.proven}")
+    if signed_by and key is None:
+        click.echo("Compare that key with the agency's own, which /health shows; or pass it as --key.")
 
 
 def _run(agency: Agency, module: ModuleType, demo: bool, host: str, listener: socket.socket) -> None:

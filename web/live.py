@@ -37,6 +37,7 @@ TAIL = 5  # lines at the foot of a whole's page
 LOOK = 2.0  # seconds after which a stream looks by itself: what another process changed is not heard here
 REST = 0.1  # seconds between two messages of one stream: changes in between are sent together
 ASK_AGAIN = 30.0  # seconds after which the session and the rights are read anew
+NEW_ROWS = (TraceKind.OPENED, TraceKind.HANDED_ON)  # lines after which there are pieces that the page has no row for
 BEAT = 15  # seconds of silence after which the reader is told that the stream still stands
 
 
@@ -52,17 +53,18 @@ class Watch(Protocol):
 
 @dataclass
 class WholeWatch:
-    """One whole: its rows, its head, the foot of its record and the reader's badge."""
+    """One whole: its rows, its head, the foot of its record and the reader's badge, which other wholes change too."""
 
     root: UUID | None
     after: int
+    waiting: int | None = None  # as it was last told
     tail: deque[Line] = field(default_factory=lambda: deque(maxlen=TAIL))
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
         assert self.root is not None
         lines = await visit.desk.lines(self.root, after=self.after, limit=REPLAY + 1)
         if not lines:
-            return []
+            return await self._badge(visit)
         if len(lines) > REPLAY:
             self.after = (await visit.desk.work(self.root)).lines
             self.tail.clear()
@@ -73,22 +75,30 @@ class WholeWatch:
         self.after = lines[-1].n
         return await self._messages(visit, lines)
 
+    async def _badge(self, visit: Visit) -> list[ServerSentEvent]:
+        waiting = await visit.desk.waiting_count()
+        if waiting == self.waiting:
+            return []
+        self.waiting = waiting
+        return [ServerSentEvent(data=visit.renderer.html("live/badge.html", visit.request, waiting=waiting))]
+
     async def _messages(self, visit: Visit, lines: list[Line]) -> list[ServerSentEvent]:
         assert self.root is not None
         rows = rows_of(await visit.desk.work_tree(self.root))
         touched = {line.piece for line in lines}
         shown = with_above([row.node for row in rows], touched)
         work = await visit.desk.work(self.root)
+        self.waiting = await visit.desk.waiting_count()
         html = visit.renderer.html(
             "live/whole.html",
             visit.request,
             work=work,
-            rows=rows if any(line.kind is TraceKind.OPENED for line in lines) else None,
+            rows=rows if any(line.kind in NEW_ROWS for line in lines) else None,
             changed=[row for row in rows if row.node.piece in shown],
             touched=touched,
             lines=list(self.tail),
             verdict=await visit.desk.verify_trace(self.root) if work.status.final else None,
-            waiting=await visit.desk.waiting_count(),
+            waiting=self.waiting,
         )
         number = str(self.after)
         told = ServerSentEvent(event="pieces", data=" ".join(str(piece) for piece in shown))
@@ -97,8 +107,9 @@ class WholeWatch:
 
 @dataclass
 class ListWatch:
-    """A list as it stands: the inbox, or the list of wholes. Told only where it differs. The card that is open is told
-    only when it is no longer what its reader was shown (`was`): nothing is replaced under somebody who decides."""
+    """A list as it stands: the inbox, or the list of wholes. Told only where it differs. The card of `item` is told
+    only when it is no longer what its reader was shown (`was`), and never where they write: nothing is replaced under
+    somebody who decides."""
 
     inbox: bool
     item: UUID | None
@@ -109,7 +120,7 @@ class ListWatch:
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
         waits = await what_waits(visit.desk)
-        opened = await request_of(visit.desk, self.item) if self.item else None
+        opened = await request_of(visit.desk, self.item) if self.item and self.was else None
         html = visit.renderer.html(
             "live/list.html",
             visit.request,

@@ -1,6 +1,7 @@
 """A real Chromium and real servers. Without a Chromium these tests are skipped, and say so.
 
-`CHROMIUM` names another one than `/usr/bin/chromium`.
+`CHROMIUM` names another one than `/usr/bin/chromium`. Stories that end their server or count what waits have one of
+their own (`serve`); the others share one (`shop`), where each gives work of its own.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect, sync_playwright
 
 from tests.browser.serving import BINDERY, Server
+from tests.browser.walking import sign_in
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
-WAIT = 15_000  # milliseconds that anything on a page may take on a busy machine
+WAIT = 20_000  # milliseconds that anything on a page may take on a busy machine
 
 Serve = Callable[..., Server]
 Open = Callable[..., Page]
@@ -35,7 +37,7 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
+def serve(chromium: Browser, tmp_path: Path) -> Iterator[Serve]:
     """Start a server for this story alone: `serve()`, or `serve(app, pace=0.3)`."""
     started: list[Server] = []
 
@@ -48,6 +50,25 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture(scope="package")
+def shop(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that stories share."""
+    server = Server(tmp_path_factory.mktemp("shop"))
+    yield server.start()
+    server.stop()
+
+
+@pytest.fixture(scope="package")
+def signed_in(chromium: Browser, shop: Server) -> dict[str, StorageState]:
+    """The cookies of Mia and of Noor in the shop."""
+    states: dict[str, StorageState] = {}
+    for name in ("Mia", "Noor"):
+        with chromium.new_context() as context:
+            sign_in(context.new_page(), shop, name)
+            states[name] = context.storage_state()
+    return states
 
 
 @pytest.fixture
@@ -75,3 +96,15 @@ def fresh(chromium: Browser) -> Iterator[Open]:
     for context in contexts:
         context.close()
     assert faults == []
+
+
+@pytest.fixture
+def mias(fresh: Open, shop: Server, signed_in: dict[str, StorageState]) -> Open:
+    """A page of Mia's in the shop."""
+    return lambda **settings: fresh(storage_state=signed_in["Mia"], base_url=shop.base, **settings)
+
+
+@pytest.fixture
+def noors(fresh: Open, shop: Server, signed_in: dict[str, StorageState]) -> Open:
+    """A page of Noor's in the shop."""
+    return lambda **settings: fresh(storage_state=signed_in["Noor"], base_url=shop.base, **settings)

@@ -29,11 +29,7 @@ def test_a_newcomer_gives_work_watches_it_decides_and_sees_it_end(serve: Serve, 
     loads.clear()
 
     # Two pieces under the planner, side by side.
-    page.wait_for_function(
-        "[...document.querySelectorAll('[role=row][aria-level=\"2\"] .state')]"
-        ".filter((state) => state.textContent.includes('Working')).length === 2",
-        polling="raf",
-    )
+    page.locator("[role=row][aria-level='2']").filter(has_text="Working").nth(1).wait_for()
     expect(page.locator("#pieces")).to_have_text("3 in all")
     expect(page.locator("#live")).to_contain_text("Live")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from handon import Agent, Delegation, Permits, Skill, Specialist, Status
+from handon import Agent, Delegation, Permits, Specialist, Status
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory
-from tests.builders import Answer, Clerk, Find, Head, Note, Oversee, Shop, add_shelf, hears, look_up, note_shelf, shop
+from tests.builders import Answer, Clerk, Find, Head, Note, Oversee, Shop, hears, note_shelf, shop
 
 FIND = "hand_to_Clerk_Find"
 NOTE = "hand_to_Clerk_Note"

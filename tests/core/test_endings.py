@@ -213,9 +213,10 @@ async def test_an_answer_to_what_was_called_off_does_nothing_that_it_asks_for(da
         assert await Trajectory(at.agency, task).tree() == ["Lead · Gather: Cancelled"]
 
 
-# E4
-async def test_a_piece_that_fails_takes_its_waiting_legs_with_it(database: str) -> None:
-    """A piece ends only when its legs are back, but for what is done to it: here its agent is gone from the app."""
+# E4, R10
+async def test_work_for_somebody_who_was_deactivated_ends_with_everything_under_it_at_the_next_step(
+    database: str,
+) -> None:
     async with shop(database, STAFF) as at:
         cast = AgentCast().plays(Lead, gathers(*finders(2))).plays(Finder, AgentScript(Says.ask("Which?"), DONE))
         staged = Staged(cast)

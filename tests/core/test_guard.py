@@ -8,14 +8,14 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import ForeignKey, String, delete, func, insert, select, text, update
+from sqlalchemy import ForeignKey, String, delete, func, insert, literal_column, select, text, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import Mapped, Session, aliased, mapped_column, relationship
+from sqlalchemy.orm import Mapped, Session, aliased, joinedload, mapped_column, relationship
 
 from core.declare.rights import Principal
 from core.errors import HandonError, NotAllowed
 from core.guard import GuardedSession, guarded
-from handon import Agency, Context, Permits, Row, Skill, action, allow, deny, has_role, query
+from handon import Agency, Context, Permits, Row, Skill, action, allow, anybody, deny, has_role, query
 from handon.testing import AgentCast, AgentScript, Says, TestClock
 from tests.builders import Answer, Clerk, hears, make, shop
 
@@ -31,9 +31,7 @@ class Drawer(Row):
     sheets: Mapped[list[Sheet]] = relationship(back_populates="drawer")
 
     security = [
-        allow(
-            "read", "create", "update", "delete", when=has_role("clerk"), rows=lambda who: Drawer.owner == who.name
-        ),
+        allow("read", "create", "update", "delete", when=has_role("clerk"), rows=lambda who: Drawer.owner == who.name),
         allow("read", "create", "update", "delete", when=has_role("boss")),
         allow("read", when=has_role("guest")),
         deny("read", "update", "create", fields=["wage"], when=has_role("clerk")),
@@ -87,17 +85,18 @@ async def attempt(database: str, clock: TestClock) -> AsyncIterator[Try]:
         yield lambda fn, *principals, **more: _attempt(agency, fn, *principals, **more)
 
 
-async def _attempt(agency: Agency, fn: Callable[[Session], Any], *principals: Principal, query_only: bool = False) -> Any:
+async def _attempt(
+    agency: Agency, fn: Callable[[Session], Any], *principals: Principal, query_only: bool = False
+) -> Any:
     def run(tx: Any) -> Any:
         session = guarded(tx.new_session(GuardedSession), *principals)
         session.query_only = query_only
-        with tx.savepoint():
-            try:
-                answer = fn(session)
-                session.flush()
-                return answer
-            finally:
-                session.expunge_all()
+        try:
+            answer = fn(session)
+            Session.commit(session)
+            return answer
+        finally:
+            Session.close(session)
 
     return await agency.store.write(run)
 
@@ -144,6 +143,8 @@ async def test_only_rows_that_every_principal_may_read_are_found(
         lambda s: s.query(Drawer).count(),
         lambda s: len(s.scalars(select(Drawer).order_by(Drawer.name).limit(50)).unique().all()),
         lambda s: s.scalar(select(select(func.count(Drawer.id)).scalar_subquery())),
+        lambda s: len(s.scalars(select(Drawer.name).where(~Drawer.sheets.any(Sheet.text == "none such"))).all()),
+        lambda s: len(s.scalars(select(Drawer).options(joinedload(Drawer.sheets))).unique().all()),
     ],
 )
 async def test_however_rows_are_asked_for_those_left_out_are_left_out(attempt: Try, ask: Any) -> None:
@@ -184,6 +185,13 @@ def refreshed(session: Session) -> int:
     return row.wage
 
 
+def touched_after_all_was_forgotten(session: Session) -> int:
+    row = drawer(session)
+    session.refresh(row)
+    assert row.name == "hers"
+    return row.wage
+
+
 def denied(session: Session) -> list[Callable[[], Any]]:
     """Ways to come to know a field."""
     other = aliased(Drawer)
@@ -196,17 +204,43 @@ def denied(session: Session) -> list[Callable[[], Any]]:
         lambda: session.scalars(select(Drawer.name).order_by(Drawer.wage)).all(),
         lambda: session.scalars(select(other.wage)).all(),
         lambda: refreshed(session),
+        lambda: session.scalars(select(Drawer.name).where(Drawer.id.in_(select(other.id).where(other.wage > 1)))).all(),
+        lambda: touched_after_all_was_forgotten(session),
+        lambda: session.get(Drawer, drawer(session).id).wage,
         lambda: session.scalars(select(Drawer.name).group_by(Drawer.name).having(func.max(Drawer.wage) > 1)).all(),
     ]
 
 
 # R2
-@pytest.mark.parametrize("way", range(9))
+@pytest.mark.parametrize("way", range(12))
 async def test_a_field_that_may_not_be_read_is_not_come_by(attempt: Try, way: int) -> None:
     await attempt(lambda s: denied(s)[way](), NOOR)
     for principals in ((MIA,), (NOOR, MIA), (MIA, NOOR)):
         with pytest.raises(NotAllowed, match="Mia may not read the wage of a drawer"):
             await attempt(lambda s: denied(s)[way](), *principals)
+
+
+class Slip(Row):
+    """Lies in a drawer, and anybody reads it."""
+
+    __tablename__ = "test_slip"
+
+    text: Mapped[str] = mapped_column(String(40))
+    drawer_id: Mapped[UUID] = mapped_column(ForeignKey("test_drawer.id"))
+    drawer: Mapped[Drawer] = relationship()
+
+    security = [allow("read", "create", when=anybody)]
+
+
+# R2
+async def test_a_field_that_may_not_be_read_is_not_come_by_through_another_row(attempt: Try) -> None:
+    await attempt(lambda s: s.add(Slip(text="slip", drawer_id=drawer(s).id)), NOOR)
+    for options in ([], [joinedload(Slip.drawer)]):
+        slips = select(Slip).options(*options)
+        assert await attempt(lambda s, slips=slips: s.scalars(slips).one().drawer.wage, NOOR) == 7
+        assert await attempt(lambda s, slips=slips: s.scalars(slips).one().drawer.name, MIA) == "hers"
+        with pytest.raises(NotAllowed, match="Mia may not read the wage of a drawer"):
+            await attempt(lambda s, slips=slips: s.scalars(slips).one().drawer.wage, MIA)
 
 
 # R2
@@ -236,9 +270,7 @@ async def test_a_change_is_asked_of_every_principal(attempt: Try) -> None:
 
 # R2
 @pytest.mark.parametrize("principals", [(MIA,), (NOOR, MIA), (MIA, NOOR)])
-async def test_a_field_that_one_may_not_change_is_not_changed(
-    attempt: Try, principals: tuple[Principal, ...]
-) -> None:
+async def test_a_field_that_one_may_not_change_is_not_changed(attempt: Try, principals: tuple[Principal, ...]) -> None:
     with pytest.raises(NotAllowed, match="Mia may not change the wage of a drawer"):
         await attempt(change("hers", wage=9), *principals)
     with pytest.raises(NotAllowed, match="Mia may not create the wage of a drawer"):
@@ -300,6 +332,13 @@ AROUND: list[Callable[[Session], Any]] = [
     lambda s: s.query(Sheet).delete(),
     lambda s: s.commit(),
     lambda s: s.rollback(),
+    lambda s: s.close(),
+    lambda s: s.execute(select(Drawer.name, Sheet.__table__)).all(),
+    lambda s: s.execute(select(Drawer.name, Sheet.__table__.alias().c.text)).all(),
+    lambda s: s.execute(select(Drawer.name).join(Sheet.__table__, Drawer.id == Sheet.__table__.c.drawer_id)).all(),
+    lambda s: s.execute(select(Drawer.name, Drawer.__table__.c.wage)).all(),
+    lambda s: s.execute(select(Drawer.name).where(text("wage > 1"))).all(),
+    lambda s: s.execute(select(Drawer.name, literal_column("(SELECT max(text) FROM test_sheet)"))).all(),
 ]
 
 

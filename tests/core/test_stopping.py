@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from handon import ModelAnswer, ModelRequest, NotAllowed, NotFound, Status, TraceKind
+from handon import ModelAnswer, ModelRequest, NotAllowed, NotFound, Status, TraceKind, has_role
 from handon.testing import AgentCast, AgentScript, ProcessDied, Says, TestClock, Trajectory, Unreachable
-from tests.builders import Find, shop
+from tests.builders import POLICIES, Find, shop
 from tests.staging import (
     CALL,
     DONE,
@@ -30,7 +31,9 @@ from tests.staging import (
 
 # E5
 @pytest.mark.parametrize("who", ["for", "giver", "supervisor"])
-async def test_work_is_stopped_by_whom_it_is_for_by_whoever_gave_it_and_by_a_supervisor(database: str, who: str) -> None:
+async def test_work_is_stopped_by_whom_it_is_for_by_whoever_gave_it_and_by_a_supervisor(
+    database: str, who: str
+) -> None:
     async with shop(database, STAFF) as at:
         ada = await at.agency.add_person("ada@bindery.test", "Ada", roles=["binder"])
         at.agency.script(AgentCast().plays(Finder, AgentScript(Says.ask("Which?"), DONE)))
@@ -54,11 +57,6 @@ async def test_work_is_not_stopped_by_somebody_else_who_is_not_even_told_of_it(d
 
 # E5
 async def test_an_auditor_who_supervises_nothing_reads_work_and_does_not_stop_it(database: str) -> None:
-    from dataclasses import replace
-
-    from handon import has_role
-    from tests.builders import POLICIES
-
     policies = replace(POLICIES, audits_agents=has_role("auditor"))
     async with shop(database, STAFF, policies=policies) as at:
         ada = await at.agency.add_person("ada@bindery.test", "Ada", roles=["auditor"])
@@ -90,24 +88,105 @@ async def test_a_stop_is_on_the_record_with_who_and_why_and_said_twice_it_is_the
 
 # E4, E5
 async def test_a_stop_at_the_top_ends_a_grandchild_in_a_call_one_that_waits_and_one_just_resumed(database: str) -> None:
-    cast = (
-        AgentCast()
-        .plays(Lead, gathers(Says.hand_to(Deputy, Gather(), "x")))
-        .plays(Deputy, gathers(*finders(3)))
-        .plays(Finder, AgentScript(DONE), piece=1)
-        .plays(Finder, AgentScript(Says.ask("Which?"), DONE))
-    )
-
+    cast = AgentCast().plays(Lead, gathers(Says.hand_to(Deputy, Gather(), "x"))).plays(Deputy, gathers(*finders(4)))
+    staged = Staged(cast.plays(Finder, AgentScript(Says.ask("Which?"), DONE)), Finder)
     async with shop(database, STAFF) as at:
-        staged = Staged(cast, Finder)
         at.agency.script(staged)
         desk = at.agency.desk(at.mia)
         task = await desk.of(Lead).start(Gather(), "things")
-        # The first to be let go plays the first part: keep it for last.
-        calling, waits, resumed = await staged.holds(3)
-        staged.let_go(waits)
-        await until(asked(desk, 0)) if False else None
-        await until(lambda: staged.asked_of(Finder) == 3)
-        del calling, resumed
+        calling, *others = await staged.holds(4)
+        staged.let_go(*others)
+        await until(asked(desk, 3))
+        waits, resumed, raced = await desk.questions()
+        await desk.answer(resumed.id, "The left one.")
+        await staged.holds(2)
+        await asyncio.gather(desk.answer(raced.id, "The right one."), desk.stop(task), return_exceptions=True)
+        assert await desk.questions() == []
+        assert (await desk.piece(waits.piece)).status is Status.CANCELLED
+        under_way = len(staged.asked)
         staged.hold_no_more()
         await at.agency.settle()
+        assert await Trajectory(at.agency, task).tree() == [
+            "Lead · Gather: Cancelled",
+            "  Deputy · Gather: Cancelled",
+            *["    Finder · Find: Cancelled"] * 4,
+        ]
+        # Who was answered at that very instant may have been taken by then: its answer is its last too.
+        assert len(staged.asked) <= under_way + 1
+        rows = await rows_of(at.agency, task)
+        check_money(rows)
+        assert rows[0].tree_micros == len(staged.asked) * CALL
+        assert (await desk.piece(calling)).result_json is None
+        assert (await desk.verify_trace(task)).intact
+
+
+# E4, E8
+async def test_a_piece_that_is_called_off_while_its_model_cannot_be_reached_is_not_asked_for_again(
+    database: str,
+) -> None:
+    tried = 0
+
+    def answer(name: str, request: ModelRequest) -> ModelAnswer:
+        nonlocal tried
+        tried += 1
+        raise Unreachable("down")
+
+    settings = {"model_tries": 4, "model_pause": timedelta(milliseconds=300)}
+    async with shop(database, STAFF, **settings) as at:
+        at.agency.script(answer)
+        desk = at.agency.desk(at.mia)
+        task = await desk.of(Finder).start(Find(), "it")
+        await until(lambda: tried == 1)
+        await desk.stop(task)
+        await at.agency.settle()
+        assert (await desk.piece(task)).status is Status.CANCELLED
+        assert tried == 1
+
+
+# E5
+@pytest.mark.parametrize("quiet", [True, False], ids=["abandoned", "going"])
+async def test_a_stop_closes_abandoned_work_at_once_and_lets_other_work_end_its_step(
+    database: str, clock: TestClock, quiet: bool
+) -> None:
+    def answer(name: str, request: ModelRequest) -> ModelAnswer:
+        raise ProcessDied
+
+    async with shop(database, STAFF, clock=clock, abandoned_check_every=timedelta(0)) as at:
+        at.agency.script(answer)
+        desk = at.agency.desk(at.mia)
+        with pytest.raises(ProcessDied):
+            await desk.of(Finder).do(Find(), "it")
+        [work] = await desk.works("all")
+        await clock.advance(timedelta(minutes=31 if quiet else 29))
+        assert await at.agency.was_abandoned(work.root) is quiet
+        await desk.stop(work.root, "It hangs")
+        piece = await desk.piece(work.root)
+        if quiet:
+            assert (piece.status, piece.outcome) == (Status.CANCELLED, "Mia stopped it: It hangs")
+            assert (await rows_of(at.agency, work.root))[0].reserved_micros == 0
+        else:
+            assert piece.status is Status.WORKING
+
+
+# E4
+async def test_a_piece_stopped_in_the_middle_is_told_to_the_piece_above_which_goes_on(database: str) -> None:
+    cast = AgentCast().plays(Lead, gathers(*finders(1), Says.hand_to(Deputy, Gather(), "x")))
+    cast = cast.plays(Deputy, gathers(*finders(1))).plays(Finder, AgentScript(DONE))
+    staged = Staged(cast, Finder)
+    async with shop(database, STAFF) as at:
+        at.agency.script(staged)
+        desk = at.agency.desk(at.mia)
+        task = await desk.of(Lead).start(Gather(), "things")
+        await staged.holds(2)
+        deputy = (await desk.handed_on_by(task))[1]
+        await desk.stop(deputy.id, "Too dear")
+        staged.hold_no_more()
+        await at.agency.settle()
+        assert await Trajectory(at.agency, task).tree() == [
+            "Lead · Gather: Done",
+            "  Finder · Find: Done",
+            "  Deputy · Gather: Cancelled",
+            "    Finder · Find: Cancelled",
+        ]
+        told = await Trajectory(at.agency, task).said()
+        assert "Deputy was called off: Mia stopped it: Too dear" in told
