@@ -198,13 +198,21 @@ def _open_proposal(house: House, tx: Tx, id: str, person: str, fingerprint: str 
 
 
 def approve(
-    house: House, tx: Tx, id: str, person: str, *, args: Mapping[str, Any] | None, note: str, fingerprint: str | None
+    house: House,
+    tx: Tx,
+    id: str,
+    person: str,
+    *,
+    args: Mapping[str, Any] | None,
+    note: str,
+    fingerprint: str | None,
+    rule: str | None = None,
 ) -> None:
     """Run the proposed call, exactly as shown or as the person changed it, as that person and the piece that proposed
     it (rules P5, P7). Rights and gate are read again now: what is forbidden since ends as refused by rule (R11).
 
-    Writes the decision's line and the tool's. Raises NotFound, NotAllowed, AlreadyDecided, NotWaiting, Stale, and
-    BadInput for changed arguments that do not fit.
+    `rule` is a standing rule given along with it. Writes the decision's line and the tool's. Raises NotFound,
+    NotAllowed, AlreadyDecided, NotWaiting, Stale, and BadInput for changed arguments that do not fit.
     """
     found, tree, row = _open_proposal(house, tx, id, person, fingerprint)
     name = people.row(tx, person).name
@@ -246,6 +254,7 @@ def approve(
             "arguments": final,
             "proposed": plain if changed else None,
             "fingerprint": action.fingerprint(final),
+            **({"rule": rule} if rule else {}),
         },
     )
     house.event(tx, "decided", proposal=id, whole=tree.root, decision="approved")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core import acting, asking, gate, handing_on
+from core import acting, asking, gate, handing_on, standing
 from core.declare.schemas import read_object
 from core.errors import BadInput, HandonError
 from core.models.messages import ModelCall
@@ -107,16 +107,19 @@ def _use(scene: Scene, calls: Calls, call: ModelCall, said: str) -> None:
             return
         names = ", ".join(tool.name for tool in offer(house, receipt, scene.agents, scene.skill).tools)
         raise HandonError(f"There is no tool {call.name}. There are: {names}.")
-    ruling = gate.strictest(scene.agents, action)
-    if ruling.gate is Gate.NEVER:
-        raise HandonError(ruling.why_never(action))
+    if gate.strictest(scene.agents, action).gate is Gate.NEVER:
+        raise HandonError(gate.strictest(scene.agents, action).why_never(action))
     values = action.read(call.arguments_text)
-    if ruling.gate is not Gate.ALONE:
+    plain = action.plain(values)
+    lifted = standing.ruling(tx, tree, scene.agents, action, plain)
+    if lifted.ruling.gate is Gate.ALONE and lifted.rules:
+        standing.use(tx, tree, receipt.id, lifted.rules, plain, action.label)
+    if lifted.ruling.gate is not Gate.ALONE:
         calls.add(call, "proposal", subject=asking.propose(house, tx, tree, receipt, agent, action, values, said))
     elif action.awaited:
         calls.add(call, "tool", state="to_run")
     else:
         key = f"{receipt.id}-{receipt.turn}-{len(calls.rows)}"
         ran = acting.run_plain(house, tx, action, values, agent.account, tree.person, receipt.id, key)
-        asking.tool_ran(tx, tree, receipt, agent, action, action.plain(values), ran)
+        asking.tool_ran(tx, tree, receipt, agent, action, plain, ran)
         calls.add(call, "tool", answer=ran.text, ok=ran.ok)

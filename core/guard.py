@@ -1,8 +1,8 @@
 """A session that reads and changes only what all of its principals may: the agent's account and the person (R2).
 
-Rows that one of them may not read are not found; fields one may not read are refused when touched; every new, changed
-or deleted row is asked for each principal before it is flushed. Statements that would go round that (bulk updates,
-Core statements over the app's tables) are refused in words.
+Rows that one of them may not read are not found; a field that one may not read is refused wherever it is named or
+touched; every new, changed or deleted row is asked for each principal before it is flushed, and again after, as it
+then is. What would go round that (bulk and Core statements, plain SQL, the connection, a commit) is refused in words.
 """
 
 from __future__ import annotations
@@ -10,8 +10,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnClause, and_, event, false, inspect, or_, select
-from sqlalchemy.orm import ORMExecuteState, Session, defer, with_loader_criteria
+from sqlalchemy import (
+    Column,
+    ColumnClause,
+    Select,
+    Table,
+    TextClause,
+    and_,
+    event,
+    false,
+    inspect,
+    or_,
+    select,
+)
+from sqlalchemy.orm import Load, ORMExecuteState, Session, with_loader_criteria
 from sqlalchemy.sql import visitors
 
 from core.declare.rights import Principal, Row, denied_fields, may_do, rows_for
@@ -19,81 +31,114 @@ from core.errors import NotAllowed
 from core.words import label_of
 
 _VERBS = {"create": "create", "update": "change", "delete": "delete", "read": "read"}
+BY_CLASS = "Only rows are read here: name their classes and attributes, not tables, columns or SQL."
+_ASKING = "handon_guard"  # marks the guard's own questions, which it does not ask itself about
+
+
+def _refusing(why: str) -> Any:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise NotAllowed(why)
+
+    return refuse
 
 
 class GuardedSession(Session):
-    """Made by `guarded`. `principals` are all asked; without any nothing may be read."""
+    """Made by `guarded`. `principals` are all asked; `query_only`, it changes nothing."""
 
     principals: Sequence[Principal] = ()
     query_only = False
 
-    def connection(self, *_: Any, **__: Any) -> Any:
-        raise NotAllowed("Rows are read and changed through the session here, not through its connection.")
+    connection = _refusing("Rows are read and changed through the session here, not through its connection.")
+    commit = rollback = close = begin = begin_nested = _refusing("A tool's changes are kept with its work, not by it.")
+    bulk_save_objects = bulk_insert_mappings = bulk_update_mappings = _refusing("Rows are changed one by one here.")
 
-    def bulk_save_objects(self, *_: Any, **__: Any) -> None:
-        raise NotAllowed("Rows are changed one by one here, not in bulk.")
+    def refresh(self, instance: Any, attribute_names: Any = None, *args: Any, **kwargs: Any) -> None:
+        _refuse_fields(self.principals, type(instance), set(attribute_names or ()))
+        super().refresh(instance, attribute_names, *args, **kwargs)
 
-    bulk_insert_mappings = bulk_update_mappings = bulk_save_objects
+
+def guarded(session: GuardedSession, *principals: Principal | None) -> GuardedSession:
+    """Let the session do only what all of these may. None stands for nobody: it does not narrow."""
+    session.principals = tuple(principal for principal in principals if principal is not None)
+    return session
 
 
-def refuse(principal: Principal, verb: str, row: type[Row], fields: Sequence[str] = ()) -> NotAllowed:
-    what = f"{label_of(row.__name__).lower()}"
+def _refusal(principal: Principal, verb: str, row: type[Row], fields: Sequence[str] = ()) -> NotAllowed:
+    what = label_of(row.__name__).lower()
     part = f"the {', '.join(field.replace('_', ' ') for field in fields)} of a {what}" if fields else f"a {what}"
     return NotAllowed(f"{principal.name} may not {_VERBS[verb]} {part}.")
 
 
-def _condition(principals: Sequence[Principal], row: type[Row], verb: str) -> Any:
-    """The SQL condition a row must meet for all principals to do the verb; None: every row does."""
-    conditions = []
-    for principal in principals:
-        if not may_do(principal, row, verb):
-            return false()
-        narrowed = rows_for(principal, row, verb)
-        if narrowed is not None:
-            conditions.append(or_(*narrowed) if narrowed else false())
-    return and_(*conditions) if conditions else None
+# Reading
 
 
 @event.listens_for(GuardedSession, "do_orm_execute")
 def _reads_only_what_it_may(state: ORMExecuteState) -> None:
     session = state.session
     assert isinstance(session, GuardedSession)
-    if state.execution_options.get("handon_guard"):
+    if state.execution_options.get(_ASKING):
         return
     if not state.is_select or not state.is_orm_statement:
         raise NotAllowed("Only rows are read and changed here: no bulk statements, no plain SQL.")
-    if state.is_column_load or state.is_relationship_load:
-        pass  # the rows these belong to were found under the same conditions
     for row in Row.__subclasses__():
-        condition = _condition(session.principals, row, "read")
+        condition = _condition(session.principals, row)
         if condition is not None:
             state.statement = state.statement.options(with_loader_criteria(row, condition, include_aliases=True))
-    _hides_what_it_may_not(session.principals, state)
-
-
-def _hides_what_it_may_not(principals: Sequence[Principal], state: ORMExecuteState) -> None:
-    """Fields one of the principals may not read: left out of the rows found, refused wherever a statement names one."""
-    denied = {row: _denied(principals, row) for row in Row.__subclasses__()}
-    denied = {row: named for row, named in denied.items() if named}
-    if not denied:
-        return
     if state.is_column_load:
-        for mapper in state.all_mappers:
-            wanted = getattr(state.load_options, "_only_load_props", None) or ()
-            _refuse_fields(principals, mapper.class_, set(wanted) & denied.get(mapper.class_, set()))
-        return
-    for element in visitors.iterate(state.statement):
-        owner = getattr(element, "_annotations", {}).get("parententity")
-        if owner is not None and isinstance(element, ColumnClause):
-            kind = owner.mapper.class_
-            _refuse_fields(principals, kind, {element.key} & denied.get(kind, set()))
-    for described in state.statement.column_descriptions:
-        entity = inspect(described["expr"], raiseerr=False)
-        mapper = getattr(entity, "mapper", None)
-        if mapper is None or not getattr(entity, "is_selectable", False):
+        _loads_only_fields_it_may(session, state)
+    else:
+        _names_only_fields_it_may(session, state)
+
+
+def _condition(principals: Sequence[Principal], row: type[Row]) -> Any:
+    """The SQL condition a row must meet for all principals to read it; None: every row does."""
+    conditions = []
+    for principal in principals:
+        if not may_do(principal, row, "read"):
+            return false()
+        narrowed = rows_for(principal, row, "read")
+        if narrowed is not None:
+            conditions.append(or_(*narrowed) if narrowed else false())
+    return and_(*conditions) if conditions else None
+
+
+def _loads_only_fields_it_may(session: GuardedSession, state: ORMExecuteState) -> None:
+    """Columns of a row that is there already: those that were left out when it was found."""
+    wanted = getattr(state.load_options, "_only_load_props", None) or ()
+    for mapper in state.all_mappers:
+        _refuse_fields(session.principals, mapper.class_, set(wanted))
+
+
+def _names_only_fields_it_may(session: GuardedSession, state: ORMExecuteState) -> None:
+    statement: Any = state.statement
+    owned: dict[Any, type[Row]] = {}  # tables named by their classes
+    tables: set[Any] = set()  # those named otherwise, and columns of them
+    columns: list[Column[Any]] = []
+    for element in visitors.iterate(statement):
+        notes = getattr(element, "_annotations", {})
+        owner = notes.get("parententity") or notes.get("parentmapper")
+        if owner is not None:
+            owned[owner.mapper.local_table] = owner.mapper.class_
+            if isinstance(element, ColumnClause):
+                _refuse_fields(session.principals, owner.mapper.class_, {str(element.key)})
+        elif isinstance(element, Table):
+            tables.add(element)
+        elif isinstance(element, Column):
+            columns.append(element)
+        elif isinstance(element, TextClause) or (isinstance(element, ColumnClause) and element.is_literal):
+            if getattr(element, "name", "") != "*":
+                raise NotAllowed(BY_CLASS)
+    if tables - set(owned) or any(c.table not in owned for c in columns):
+        raise NotAllowed(BY_CLASS)
+    for column in columns:
+        if column.table in owned:
+            _refuse_fields(session.principals, owned[column.table], {str(column.key)})
+    for described in statement.column_descriptions if isinstance(statement, Select) else ():
+        entity, named = described["entity"], described["expr"]
+        if entity is None or entity is not named:
             continue
-        for field in sorted(denied.get(mapper.class_, ())):
-            state.statement = state.statement.options(defer(getattr(described["expr"], field), raiseload=True))
+        for field in sorted(_denied(session.principals, inspect(entity).mapper.class_)):
+            state.statement = state.statement.options(Load(entity).defer(getattr(entity, field)))
 
 
 def _denied(principals: Sequence[Principal], row: type[Row]) -> set[str]:
@@ -104,52 +149,55 @@ def _refuse_fields(principals: Sequence[Principal], row: type[Row], fields: set[
     for principal in principals:
         named = sorted(fields & denied_fields(principal, row, "read"))
         if named:
-            raise refuse(principal, "read", row, named)
+            raise _refusal(principal, "read", row, named)
+
+
+# Changing
 
 
 @event.listens_for(GuardedSession, "before_flush")
 def _changes_only_what_it_may(session: Session, _context: Any, _instances: Any) -> None:
     assert isinstance(session, GuardedSession)
-    if session.query_only and (session.new or session.deleted or any(_changed(row) for row in session.dirty)):
+    changed = {row: fields for row in session.dirty if (fields := _changed(row))}
+    if session.query_only and (session.new or session.deleted or changed):
         raise NotAllowed("A query changes nothing.")
     for row in session.new:
         _ask(session, row, "create", sorted(_changed(row)))
-    for row in session.dirty:
-        changed = sorted(_changed(row))
-        if changed:
-            _ask(session, row, "update", changed)
+    for row, fields in changed.items():
+        _ask(session, row, "update", sorted(fields))
     for row in session.deleted:
         _ask(session, row, "delete", [])
 
 
+@event.listens_for(GuardedSession, "after_flush")
+def _made_only_what_it_may(session: Session, _context: Any) -> None:
+    """As they are now, new and changed rows must still be among those the principal may make or change."""
+    assert isinstance(session, GuardedSession)
+    for rows, verb in ((session.new, "create"), (session.dirty, "update")):
+        for row in rows:
+            if verb == "create" or _changed(row):
+                for principal in session.principals:
+                    _is_one_of_its_rows(session, principal, row, verb)
+
+
 def _changed(row: Any) -> set[str]:
-    state = inspect(row)
-    return {attribute.key for attribute in state.attrs if attribute.history.has_changes()} - {"id"}
+    return {attribute.key for attribute in inspect(row).attrs if attribute.history.has_changes()} - {"id"}
 
 
 def _ask(session: GuardedSession, row: Any, verb: str, fields: list[str]) -> None:
     kind = type(row)
     if not isinstance(row, Row):
         raise NotAllowed(f"{kind.__name__} is none of the app's rows.")
-    for principal in session.principals:
-        if not may_do(principal, kind, verb):
-            raise refuse(principal, verb, kind)
-        denied = [field for field in fields if field in denied_fields(principal, kind, verb)]
-        if denied:
-            raise refuse(principal, verb, kind, denied)
-        if verb != "create":
-            _is_one_of_its_rows(session, principal, row, verb)
     if not session.principals:
         raise NotAllowed("Nobody may change anything here.")
-
-
-@event.listens_for(GuardedSession, "after_flush")
-def _made_only_what_it_may(session: Session, _context: Any) -> None:
-    """A new row can be asked whether it is one of those the principal may make only once it is there."""
-    assert isinstance(session, GuardedSession)
-    for row in session.new:
-        for principal in session.principals:
-            _is_one_of_its_rows(session, principal, row, "create")
+    for principal in session.principals:
+        if not may_do(principal, kind, verb):
+            raise _refusal(principal, verb, kind)
+        denied = [field for field in fields if field in denied_fields(principal, kind, verb)]
+        if denied:
+            raise _refusal(principal, verb, kind, denied)
+        if verb != "create":
+            _is_one_of_its_rows(session, principal, row, verb)
 
 
 def _is_one_of_its_rows(session: GuardedSession, principal: Principal, row: Any, verb: str) -> None:
@@ -159,12 +207,6 @@ def _is_one_of_its_rows(session: GuardedSession, principal: Principal, row: Any,
         return
     inside = select(kind.id).where(kind.id == row.id, or_(*narrowed) if narrowed else false())
     with session.no_autoflush:
-        found = session.execute(inside, execution_options={"handon_guard": True}).first()
+        found = session.execute(inside, execution_options={_ASKING: True}).first()
     if found is None:
-        raise refuse(principal, verb, kind)
-
-
-def guarded(session: GuardedSession, *principals: Principal | None) -> GuardedSession:
-    """Let the session do only what all of these may. None stands for nobody: it does not narrow."""
-    session.principals = tuple(principal for principal in principals if principal is not None)
-    return session
+        raise _refusal(principal, verb, kind)

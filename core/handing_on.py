@@ -71,8 +71,8 @@ def open_top(
     id = ids.new_id()
     named = _micros(limit, skill.budget, agent.limits.per_task)
     least = min(named) if named else default_limit(house, agent, skill)
-    for key in accounts:
-        money.open_account(tx, key)
+    for account in accounts:
+        money.open_account(tx, account)
     about = about.strip() or f"{skill.shown_as}"
     kept = {
         "id": id,
@@ -84,6 +84,8 @@ def open_top(
         "given_key": key or None,
         "lines": 0,
         "head": record.GENESIS,
+        "signature": None,
+        "signed_by": None,
         "last_line_at": tx.now,
         "opened_at": tx.now,
         "ended_at": None,

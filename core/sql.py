@@ -48,13 +48,16 @@ class Statement:
             made = self._clause.compile(dialect=_DIALECTS[dialect], column_keys=self._keys)
             text = str(made)
             fixed: dict[str, Any] = {}
-            for key, value in made.params.items():
+            for key, bind in made.binds.items():
+                if bind.required:
+                    continue  # given at each execution; where it is not, the driver refuses
+                value = bind.effective_value
                 if isinstance(value, list | tuple):  # the values of an IN that stand in the statement
                     names = [f"{key}_{n}" for n in range(len(value))]
                     style = ":{}" if dialect == "sqlite" else "%({})s"
                     text = text.replace(f"__[POSTCOMPILE_{key}]", ", ".join(style.format(name) for name in names))
                     fixed.update(zip(names, value, strict=True))
-                elif value is not None:
+                else:
                     fixed[key] = value
             compiled = Compiled(text, fixed)
             self._compiled[dialect] = compiled

@@ -231,6 +231,31 @@ proposal = Table(
     Index(None, "piece"),
 )
 
+# "From now on, alone": lifts one agent's own "propose" for one action.
+standing_rule = Table(
+    "standing_rule",
+    metadata,
+    Column("id", _id(), primary_key=True),
+    Column("agent", String(200), nullable=False),
+    Column("action", String(200), nullable=False),
+    Column("person", _id(), ForeignKey("person.id")),  # for the work done for them; null: for everybody
+    Column("given_by", _id(), ForeignKey("person.id"), nullable=False),
+    Column("given_at", BigInteger, nullable=False),
+    Column("conditions", Text, nullable=False),  # JSON: [[argument, how, value], ...]
+    Column("max_uses", Integer),
+    Column("sum_of", String(200)),  # the numeric argument that is summed
+    Column("max_sum", String(60)),  # decimal numbers as text: exact on both databases
+    Column("used_sum", String(60), nullable=False),
+    Column("until", BigInteger),
+    Column("uses", Integer, nullable=False),
+    Column("revoked_at", BigInteger),
+    Column("revoked_by", _id(), ForeignKey("person.id")),
+    CheckConstraint("uses >= 0 and (max_uses is null or uses <= max_uses)", name="uses"),
+    CheckConstraint("(sum_of is null) = (max_sum is null)", name="sum"),
+    Index(None, "agent", "action"),
+    Index(None, "person"),
+)
+
 # A row for each question to a person and each consult of a model.
 help = Table(
     "help",

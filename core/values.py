@@ -239,6 +239,31 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class StandingRule:
+    """A person's "from now on, alone" for one agent and one action."""
+
+    id: UUID
+    agent: str
+    agent_label: str
+    action: str
+    action_label: str
+    person: UUID | None  # for whose work; None: for everybody's
+    person_name: str
+    given_by: UUID
+    given_by_name: str
+    given_at: datetime
+    bounds: str  # in words; empty without
+    uses: int
+    max_uses: int | None
+    used_sum: str
+    max_sum: str | None
+    until: datetime | None
+    revoked_at: datetime | None
+    holds: bool  # not revoked, not used up, not past its end, and its agent still proposes that tool of its own
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """Something an agent asks a person."""
 

@@ -4,6 +4,7 @@ from core.agency import Agency
 from core.declare import hand_on
 from core.declare.actions import Action, Context, action, query
 from core.declare.agents import Agent, AgentLimits, Guards, Permits
+from core.declare.bounds import Bounds, Where
 from core.declare.deciding import Decision
 from core.declare.delegation import Delegation, Specialist
 from core.declare.rights import Policies, Policy, Principal, Row, allow, anybody, deny, has_role
@@ -35,6 +36,7 @@ from core.values import (
     Proposal,
     ProposalStatus,
     Question,
+    StandingRule,
     Status,
     TraceKind,
     Verdict,
@@ -50,6 +52,7 @@ __all__ = [
     "AlreadyDecided",
     "BadDeclaration",
     "BadInput",
+    "Bounds",
     "Context",
     "Decision",
     "Delegation",
@@ -88,12 +91,14 @@ __all__ = [
     "Skill",
     "Specialist",
     "Stale",
+    "StandingRule",
     "Status",
     "ToolOffer",
     "ToolResult",
     "TraceKind",
     "Unreachable",
     "Verdict",
+    "Where",
     "Work",
     "WorkNode",
     "action",

@@ -82,6 +82,34 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("person", "for_person", name=op.f("pk_stand_in")),
     )
     op.create_table(
+        "standing_rule",
+        sa.Column("id", sa.String(length=32), nullable=False),
+        sa.Column("agent", sa.String(length=200), nullable=False),
+        sa.Column("action", sa.String(length=200), nullable=False),
+        sa.Column("person", sa.String(length=32), nullable=True),
+        sa.Column("given_by", sa.String(length=32), nullable=False),
+        sa.Column("given_at", sa.BigInteger(), nullable=False),
+        sa.Column("conditions", sa.Text(), nullable=False),
+        sa.Column("max_uses", sa.Integer(), nullable=True),
+        sa.Column("sum_of", sa.String(length=200), nullable=True),
+        sa.Column("max_sum", sa.String(length=60), nullable=True),
+        sa.Column("used_sum", sa.String(length=60), nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=True),
+        sa.Column("uses", sa.Integer(), nullable=False),
+        sa.Column("revoked_at", sa.BigInteger(), nullable=True),
+        sa.Column("revoked_by", sa.String(length=32), nullable=True),
+        sa.CheckConstraint("(sum_of is null) = (max_sum is null)", name=op.f("ck_standing_rule_sum")),
+        sa.CheckConstraint("uses >= 0 and (max_uses is null or uses <= max_uses)", name=op.f("ck_standing_rule_uses")),
+        sa.ForeignKeyConstraint(["given_by"], ["person.id"], name=op.f("fk_standing_rule_given_by")),
+        sa.ForeignKeyConstraint(["person"], ["person.id"], name=op.f("fk_standing_rule_person")),
+        sa.ForeignKeyConstraint(["revoked_by"], ["person.id"], name=op.f("fk_standing_rule_revoked_by")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_standing_rule")),
+    )
+    with op.batch_alter_table("standing_rule", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_standing_rule_agent_action"), ["agent", "action"], unique=False)
+        batch_op.create_index(batch_op.f("ix_standing_rule_person"), ["person"], unique=False)
+
+    op.create_table(
         "whole",
         sa.Column("id", sa.String(length=32), nullable=False),
         sa.Column("person", sa.String(length=32), nullable=True),
@@ -363,6 +391,11 @@ def downgrade() -> None:
         batch_op.drop_index(batch_op.f("ix_whole_ended_at_last_line_at"))
 
     op.drop_table("whole")
+    with op.batch_alter_table("standing_rule", schema=None) as batch_op:
+        batch_op.drop_index(batch_op.f("ix_standing_rule_person"))
+        batch_op.drop_index(batch_op.f("ix_standing_rule_agent_action"))
+
+    op.drop_table("standing_rule")
     op.drop_table("stand_in")
     with op.batch_alter_table("sign_in", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_sign_in_person"))
