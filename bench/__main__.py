@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from bench import profiling, runs
-from bench.databases import postgresql_answers
+from bench.databases import postgresql_says
 from bench.table import readings, table
 from bench.workloads import WORKLOADS
 
@@ -50,9 +50,11 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
 
 def _stores(wanted: Sequence[str] | None) -> list[str]:
     stores = list(dict.fromkeys(wanted or STORES))
-    if "postgresql" in stores and not postgresql_answers():
-        stores.remove("postgresql")
-        print("No PostgreSQL answers here; it is left out.")
+    if "postgresql" in stores:
+        says = postgresql_says()
+        if says is None:
+            stores.remove("postgresql")
+        print(says or "No PostgreSQL answers here; it is left out.")
     return stores
 
 
@@ -65,22 +67,25 @@ def _profile(workloads: Sequence[str], stores: Sequence[str], top: int) -> None:
 
 
 def _measure(workloads: Sequence[str], stores: Sequence[str], repeat: int, seconds: float) -> None:
+    load = os.getloadavg()[0]
     print(
         f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {os.cpu_count()} CPUs; "
-        f"up to {repeat} runs each, in fresh processes: the median, the best in brackets.\n"
-        "Milliseconds are for each model call; CPU is of this process, the server's apart. Every commit is durable.\n"
+        f"each run in a fresh process, {repeat} times at most: the median, the best in brackets.\n"
+        "Milliseconds are for each model call; CPU is of this process, the server's apart. SQLite commits in full.\n"
         "floor: a bare loop with one durable row for each event. x floor: CPU against its CPU.\n"
     )
     summaries = runs.run_all(workloads, ["floor", *stores], repeat, seconds, _tell)
     _tell("")
     print(table(summaries))
+    print(
+        f"\nLoad of the machine: {load:.1f} before, {os.getloadavg()[0]:.1f} after. Above its CPUs, times are too long."
+    )
     left_out = sum(repeat - len(summary.runs) for summary in summaries.values())
     if left_out:
-        print(f"\nTime was up: {left_out} of {repeat * len(summaries)} runs were left out.")
+        print(f"Time was up: {left_out} of {repeat * len(summaries)} runs were left out.")
     for store in stores:
-        print("")
-        for line in readings(summaries, store):
-            print(f"{store}: {line}")
+        said = readings(summaries, store)
+        print("".join(f"\n{store}: {line}" for line in said))
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -87,11 +87,14 @@ def scratch(kind: str, folder: Path) -> Iterator[Database]:
         made.drop()
 
 
-def postgresql_answers() -> bool:
+def postgresql_says() -> str | None:
+    """The server's version and how durable its commits are; None where none answers."""
     import psycopg
 
     try:
-        psycopg.connect(SERVER, connect_timeout=3).close()
+        with psycopg.connect(SERVER, connect_timeout=3) as server:
+            names = ("server_version", "fsync", "synchronous_commit")
+            version, fsync, commit = (str(server.execute(f"SHOW {name}").fetchone()[0]) for name in names)  # type: ignore[index]
     except psycopg.Error:
-        return False
-    return True
+        return None
+    return f"PostgreSQL {version.split()[0]} with fsync {fsync}, synchronous_commit {commit}"

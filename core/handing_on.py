@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -110,10 +111,13 @@ def open_top(
 
 
 def _version(house: House, tx: Tx, skill: Skill[Any, Any]) -> str:
+    key = (type(skill), skill.offer_key, skill.description, skill.instructions, tuple(skill.tools))
+    known = house.versions.get(key)
+    if known is not None:
+        return known
     version, definition = skill.version()
-    if version not in house.versions:
-        tx.run(_VERSION, version=version, skill=skill.name, definition=definition, first_used_at=tx.now)
-        tx.after(lambda: house.versions.add(version))
+    tx.run(_VERSION, version=version, skill=skill.name, definition=definition, first_used_at=tx.now)
+    tx.after(partial(house.versions.__setitem__, key, version))
     return version
 
 

@@ -63,7 +63,7 @@ class House:
     events: Events
     deciding: dict[str, TypeAdapter[Any]] = field(default_factory=dict)  # what is asked for, by the piece's input
     signer: record.Signer | None = None  # there once the agency is open
-    versions: set[str] = field(default_factory=set)  # skill versions known to be in the database
+    versions: dict[Any, str] = field(default_factory=dict)  # of skills, known to be in the database
     stopping: bool = False
 
     def tree(self, tx: Tx, root: str) -> record.Tree:

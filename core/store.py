@@ -19,7 +19,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -47,7 +47,7 @@ class Tx:
         self.now = now
         self.dialect = dialect
         self.sqlite = dialect == "sqlite"
-        self._cursor: Any = cast(Any, connection.connection.dbapi_connection).cursor()
+        self._cursor: Any = _raw(connection).cursor()
         self._session: Session | None = None
         self._after: list[Callable[[], None]] = []
         self._flushers: list[Callable[[Tx], None]] = []
@@ -90,6 +90,8 @@ class Tx:
 
     def new_session(self, kind: type[AnySession]) -> AnySession:
         """A session in a savepoint of its own: its commit and rollback end that, and never this transaction."""
+        if not self.connection.in_transaction():
+            self.connection.begin()  # SQLite: the transaction is there; SQLAlchemy is told of it only where it is used
         return kind(bind=self.connection, join_transaction_mode="create_savepoint", expire_on_commit=False)
 
     def after(self, callback: Callable[[], None]) -> None:
@@ -238,8 +240,12 @@ class Store:
         kept: Connection | None = getattr(self._kept, "connection", None)
         if kept is None:
             kept = self._kept.connection = self._read_engine.connect()
-        with kept.begin():
+        raw = _raw(kept)
+        raw.execute("BEGIN")
+        try:
             return self._read_on(kept, fn)
+        finally:
+            _end(kept, raw, "ROLLBACK")
 
     def _read_on(self, connection: Connection, fn: Callable[[Tx], Any]) -> Any:
         tx = Tx(connection, self._now(), self.dialect)
@@ -301,28 +307,46 @@ class Store:
     def _commit_together(self, connection: Connection, batch: list[Job]) -> None:
         assert self._loop is not None
         done: list[Outcome] = []
+        raw = _raw(connection)
         try:
-            with connection.begin():
-                cursor = cast(Any, connection.connection.dbapi_connection).cursor()
-                for fn, future in batch:
-                    cursor.execute("SAVEPOINT one")
-                    tx = Tx(connection, self._now(), "sqlite")
-                    try:
-                        result = fn(tx)
-                        after = tx.end()
-                    except BaseException as error:
-                        tx.close()
-                        cursor.execute("ROLLBACK TO SAVEPOINT one")
-                        cursor.execute("RELEASE SAVEPOINT one")
-                        done.append((future, None, error, []))
-                    else:
-                        cursor.execute("RELEASE SAVEPOINT one")
-                        done.append((future, result, None, after))
+            raw.execute("BEGIN IMMEDIATE")
+            for fn, future in batch:
+                raw.execute("SAVEPOINT one")
+                tx = Tx(connection, self._now(), "sqlite")
+                try:
+                    result = fn(tx)
+                    after = tx.end()
+                except BaseException as error:
+                    tx.close()
+                    raw.execute("ROLLBACK TO SAVEPOINT one")
+                    raw.execute("RELEASE SAVEPOINT one")
+                    done.append((future, None, error, []))
+                else:
+                    raw.execute("RELEASE SAVEPOINT one")
+                    done.append((future, result, None, after))
+            _end(connection, raw, "COMMIT")
             self.commits += 1
         except BaseException as error:  # the COMMIT itself: nothing of the batch is there
+            _end(connection, raw, "ROLLBACK")
             log.error("the commit of %s functions failed: %r", len(batch), error)
             done = [(future, None, error, []) for _, future in batch]
         self._loop.call_soon_threadsafe(_resolve, done)
+
+
+def _raw(connection: Connection) -> Any:
+    """The driver's own connection under SQLAlchemy's."""
+    return connection.connection.dbapi_connection
+
+
+def _end(connection: Connection, raw: Any, how: str) -> None:
+    """End a transaction that was begun on the driver: through SQLAlchemy where a session told it of it."""
+    begun = connection.get_transaction()
+    if begun is not None and how == "COMMIT":
+        begun.commit()
+    elif begun is not None:
+        begun.rollback()
+    elif raw.in_transaction:
+        raw.execute(how)
 
 
 Outcome = tuple["asyncio.Future[Any]", Any, BaseException | None, list[Callable[[], None]]]
@@ -367,6 +391,7 @@ def _sqlite_engine(url: str, *, writes: bool) -> Engine:
 
     @event.listens_for(engine, "begin")
     def begun(connection: Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        if not _raw(connection).in_transaction:
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine

@@ -63,7 +63,7 @@ def _answer(request: AnyRequest, what: Told, code: str = "") -> Response[str]:
         nav="",
         told=what,
         code=code,
-        back=request.url.path,
+        back=_seen(request),
     )
     return Response(html, media_type="text/html", status_code=what.status)
 
@@ -103,9 +103,13 @@ def gone_wrong(request: AnyRequest, error: Exception) -> Response[Any]:
 def _to_the_door(request: AnyRequest) -> Response[Any]:
     if request.url.path == "/live" or request.headers.get("hx-request"):
         return Response("Sign in first.", media_type="text/plain", status_code=401, headers={"HX-Refresh": "true"})
+    return Redirect(f"/sign-in?next={quote(_seen(request), safe='/')}", status_code=303)
+
+
+def _seen(request: AnyRequest) -> str:
+    """The address of the page that was asked for, or whose form was sent."""
     seen = request.url if request.method == "GET" else urlsplit(request.headers.get("referer", "/"))
-    address = f"{seen.path}?{seen.query}" if seen.query else seen.path
-    return Redirect(f"/sign-in?next={quote(address, safe='/')}", status_code=303)
+    return (f"{seen.path}?{seen.query}" if seen.query else seen.path) or "/"
 
 
 handlers: ExceptionHandlersMap = {HandonError: for_a_person, HTTPException: of_the_web, Exception: gone_wrong}

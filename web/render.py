@@ -1,7 +1,8 @@
 """The one Jinja environment: pages, fragments and messages of the live stream are made here, from the same templates.
 
 A name that a template uses and nobody gave is an error, and everything is escaped: what an agent or a person wrote
-never becomes markup.
+never becomes markup, and what cannot be seen in it is shown as a mark. What goes back into a form is written with
+`| e`, which leaves it to the letter as it is.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Renderer:
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=False,
+            finalize=shown,
         )
         self.env.globals.update(
             app_name=agency.name,
@@ -74,12 +76,18 @@ class Renderer:
         return self.env.get_template(template).render(csrf=token, now=now, **context)
 
 
+def shown(value: object) -> object:
+    """What a template writes: text as `words.visible` has it, and markup of our own as it is."""
+    return words.visible(value) if type(value) is str else value
+
+
 def sentence(line: Line) -> Markup:
     """A line of a record, with the agent's name set off where the sentence begins with it."""
-    if line.summary.startswith(line.agent_label):
-        name, rest = line.agent_label, line.summary[len(line.agent_label) :]
+    summary = words.visible(line.summary)
+    if summary.startswith(line.agent_label):
+        name, rest = line.agent_label, summary[len(line.agent_label) :]
         return Markup('<span class="who">{}</span>{}').format(name, rest)
-    return escape(line.summary)
+    return escape(summary)
 
 
 def fold(closed: Collection[UUID], piece: UUID) -> str:

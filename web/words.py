@@ -6,6 +6,7 @@ puts them into the reader's own zone, and without script they say "UTC".
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -13,6 +14,21 @@ from core.values import HelpStatus, Proposal, ProposalStatus, Question, Status, 
 
 SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "CHF": "CHF\u00a0"}
 THIN = "\u202f"
+
+
+# What is not seen but changes how a text reads: controls, letters that turn it around, and those of no width. The two
+# joiners stay, since scripts and emoji need them.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str) -> str:
+    """The text with a mark in the place of everything in it that is not seen: "invoice⟨U+202E⟩txt.exe"."""
+    return (
+        text if text.isascii() and text.isprintable() else _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+    )
 
 
 def amount(micros: int) -> str:

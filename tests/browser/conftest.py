@@ -50,6 +50,7 @@ def serve(chromium: Browser, tmp_path: Path) -> Iterator[Serve]:
     yield start
     for server in started:
         server.stop()
+    assert [server.errors() for server in started if server.errors()] == []
 
 
 @pytest.fixture(scope="package")
@@ -58,6 +59,7 @@ def shop(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     server = Server(tmp_path_factory.mktemp("shop"))
     yield server.start()
     server.stop()
+    assert server.errors() == ""
 
 
 @pytest.fixture(scope="package")

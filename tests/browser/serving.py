@@ -33,6 +33,7 @@ class Server:
         self.file = folder / "shop.db"
         self.base = ""
         self.links: dict[str, str] = {}
+        self.said: list[str] = []  # everything it printed
         self._port = free_port()
         self._app = app
         self._pace = pace
@@ -53,7 +54,7 @@ class Server:
             text=True,
         )
         lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=_read, args=(self._process, lines), daemon=True).start()
+        threading.Thread(target=_read, args=(self._process, lines, self.said), daemon=True).start()
         said: list[str] = []
         deadline = time.monotonic() + PATIENCE
         while not any("Each link is good once" in line for line in said):
@@ -89,14 +90,20 @@ class Server:
             except subprocess.TimeoutExpired:
                 self._process.kill()
 
+    def errors(self) -> str:
+        """What it printed from the first error on: nothing, where all went well."""
+        at = next((n for n, line in enumerate(self.said) if re.search("ERROR|error|Traceback", line)), None)
+        return "" if at is None else "".join(self.said[at:])[-4000:]
+
     def rows(self, query: str, *values: object) -> list[tuple[object, ...]]:
         """What the database itself holds, behind the server's back."""
         with sqlite3.connect(f"file:{self.file}?mode=ro", uri=True, timeout=10) as connection:
             return connection.execute(query, values).fetchall()
 
 
-def _read(process: subprocess.Popen[str], lines: queue.Queue[str]) -> None:
+def _read(process: subprocess.Popen[str], lines: queue.Queue[str], said: list[str]) -> None:
     assert process.stdout is not None
     for line in process.stdout:
+        said.append(line)
         lines.put(line)
     lines.put("")

@@ -22,6 +22,8 @@ def sign_in(page: Page, server: Server, name: str) -> None:
 
 def give(page: Page, volume: str, about: str = "") -> str:
     """Give the planner a volume through the form, with script or without; answers the address of the whole."""
+    if page.url == "about:blank":
+        page.goto("/work")
     page.get_by_role("link", name="Give work").first.click()
     page.get_by_label("Agent").select_option("Planner")
     without_script = page.get_by_role("button", name="Show what it takes")

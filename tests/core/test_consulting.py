@@ -1,4 +1,4 @@
-"""Consulting a more capable model: one question, metered like any call, with no conversation, no tools and no rights."""
+"""Consulting a more capable model: one question, metered like any call; no conversation, no tools, no rights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agency says of its declarations, and what it refuses to be made of: before any work, and without a database."""
+"""What an agency says of its declarations, and what it refuses to be made of: before any work."""
 
 from __future__ import annotations
 

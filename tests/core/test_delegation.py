@@ -1,4 +1,4 @@
-"""Declaring who may hand on what: what a model is offered, what is bounded, and what an agency refuses to be made of."""
+"""Declaring who may hand on what: what a model is offered, and what is bounded."""
 
 from __future__ import annotations
 
@@ -69,7 +69,6 @@ async def oversee(shop: Shop, agent: type[Agent], cast: AgentCast) -> tuple[Any,
     heard = hears(shop.agency, cast)
     outcome = await shop.agency.desk(shop.mia).of(agent).do(Oversee(), "the shelves")
     return outcome, heard, await Trajectory(shop.agency, outcome.task).tree()
-
 
 
 # D1

@@ -221,7 +221,7 @@ async def test_ordinary_tools_of_a_turn_do_not_wait_for_what_it_hands_on(databas
         [question] = await opened.agency.desk(opened.mia).questions()
         await opened.agency.desk(opened.mia).answer(question.id, "The black one.")
         await opened.agency.settle()
-        assert [told for told in heard.told(Boss)][1:] == ["Noted on A-1.", "A"]
+        assert heard.told(Boss)[1:] == ["Noted on A-1.", "A"]
         assert json.loads(heard.told(Boss)[0])["text"] == "ink"
         assert (await opened.the_shelf()).count == 1
 
@@ -230,8 +230,10 @@ async def test_ordinary_tools_of_a_turn_do_not_wait_for_what_it_hands_on(databas
 async def test_a_hand_back_among_other_calls_is_not_taken(database: str, clock: TestClock) -> None:
     async with shop(database, agents(), clock=clock) as opened:
         hasty = Says.together(find("ink"), Says.hand_back(Answer(text="hasty")))
-        cast = AgentCast().plays(Boss, AgentScript(hasty, Says.hand_back(Answer(text="read")))).plays(
-            Clerk, AgentScript(BACK)
+        cast = (
+            AgentCast()
+            .plays(Boss, AgentScript(hasty, Says.hand_back(Answer(text="read"))))
+            .plays(Clerk, AgentScript(BACK))
         )
         outcome, heard, tree = await do(opened, cast)
         assert outcome.result == Answer(text="read")

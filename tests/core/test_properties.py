@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
@@ -133,6 +134,18 @@ async def act(at: Shop, what: str, which: int, tasks: list[UUID], play: Play) ->
         await asyncio.gather(desk.answer(question.id, "Left."), desk.stop(question.root), return_exceptions=True)
 
 
+async def rest(at: Shop, clock: TestClock, play: Play) -> None:
+    """Until nothing moves. What died holds the room that others wait for until it is closed."""
+    while True:
+        play.let_go()
+        try:
+            async with asyncio.timeout(0.3):
+                return await at.agency.settle()
+        except TimeoutError:
+            if play.died:
+                await clock.advance(timedelta(hours=1))
+
+
 async def play_out(at: Shop, clock: TestClock, play: Play, limits: list[str], acts: list[tuple[str, int]]) -> None:
     at.agency.script(play)
     desk = at.agency.desk(at.mia)
@@ -141,39 +154,26 @@ async def play_out(at: Shop, clock: TestClock, play: Play, limits: list[str], ac
         for n, limit in enumerate(limits)
     ]
     for what, which in acts:
-        try:
+        with suppress(HandonError):  # somebody was first
             await act(at, what, which, tasks, play)
-        except HandonError:
-            pass  # somebody was first
         await asyncio.sleep(0.005)
         await check(at, tasks, play)
     play.holds = False
 
-    looked = 0
-
-    async def quiet() -> bool:
-        nonlocal looked
-        looked += 1
-        play.let_go()
-        if looked % 40 == 0 and play.died:  # what died holds the room that others wait for, until it is closed
-            await clock.advance(timedelta(hours=1))
-        return not at.agency._dispatcher.busy
-
     async def over() -> bool:
-        await until(quiet)
-        for proposal in await desk.proposals():
-            await desk.approve(proposal.id)
-        for question in await desk.questions():
-            await desk.answer(question.id, "Left.")
-        await at.agency.settle()
+        await rest(at, clock, play)
+        with suppress(HandonError):  # what one decision set going may have ended what another one was for
+            for proposal in await desk.proposals():
+                await desk.approve(proposal.id)
+            for question in await desk.questions():
+                await desk.answer(question.id, "Left.")
+        await rest(at, clock, play)
         await check(at, tasks, play)
-        return not await desk.proposals() and not await desk.questions()
+        return not await desk.waiting_count()
 
     await until(over, 30)
     await clock.advance(timedelta(hours=1))  # what died is closed
-    await at.agency.settle()
     await until(over, 30)
-    await check(at, tasks, play)
     spent = 0
     for task in tasks:
         nodes = await desk.work_tree(task)

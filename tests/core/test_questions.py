@@ -110,9 +110,7 @@ async def test_whoever_was_deactivated_answers_nothing(database: str, clock: Tes
 
 
 # P8
-async def test_one_agent_that_asks_twice_in_a_row_is_given_each_its_own_answer(
-    database: str, clock: TestClock
-) -> None:
+async def test_one_agent_that_asks_twice_in_a_row_is_given_each_its_own_answer(database: str, clock: TestClock) -> None:
     async with shop(database, [Clerk()], clock=clock) as opened:
         _, heard, [first] = await asked(opened, Says.ask("Which ink?"), Says.ask("How much?"))
         desk = opened.agency.desk(opened.mia)
@@ -183,9 +181,7 @@ async def test_a_question_of_work_that_has_ended_is_closed(database: str, clock:
 
 # P8
 @pytest.mark.parametrize("arguments", ['{"question":""}', "{}", '{"question":"Which?","choices":"black"}', "[]"])
-async def test_a_question_that_is_none_is_not_put_to_anybody(
-    database: str, clock: TestClock, arguments: str
-) -> None:
+async def test_a_question_that_is_none_is_not_put_to_anybody(database: str, clock: TestClock, arguments: str) -> None:
     async with shop(database, [Clerk()], clock=clock) as opened:
         outcome, heard, questions = await asked(opened, Says.raw("ask_person", arguments))
         assert (outcome.done, questions, len(heard.told(Clerk))) == (True, [], 1)

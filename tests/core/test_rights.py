@@ -114,9 +114,7 @@ class Master(Agent):
     roles = {"master", "porter", "helper", "binder"}
     skills = [Oversee()]
     may = Permits.changes_alone()
-    delegates = Delegation(
-        to=[Specialist.of(agent, skill) for agent in (Keeper, Porter) for skill in (Keep(), Open())]
-    )
+    delegates = Delegation(to=[Specialist.of(agent, skill) for agent in (Keeper, Porter) for skill in (Keep(), Open())])
 
 
 AGENTS = (Master(), Keeper(), Porter())

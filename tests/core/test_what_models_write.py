@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -34,7 +35,7 @@ def all_answered(heard: Any, agent: type[Agent]) -> bool:
     messages = heard.of(agent)[-1].messages
     return all(
         [call.id for call in said.calls] == [result.call_id for result in told.results]
-        for said, told in zip(messages, messages[1:], strict=False)
+        for said, told in pairwise(messages)
         if said.calls
     )
 

@@ -245,5 +245,3 @@ async def test_a_piece_that_is_not_there_is_told_as_one_that_may_not_be_seen(sce
     with pytest.raises(NotFound) as hidden:
         await scene.desk("Ann").work(scene.top)
     assert str(missing.value) == str(hidden.value)
-
-

@@ -83,9 +83,7 @@ async def opened(database: str, clock: TestClock) -> AsyncIterator[Bindery]:
 
 
 counts = AgentScript(Says.hand_back(LeafCount(leaves=212, finding="Complete.")))
-prices = AgentScript(
-    Says.tool(price_per_metre, {"colour": "oxblood"}), Says.hand_back(ClothPrice(euros=Decimal(29)))
-)
+prices = AgentScript(Says.tool(price_per_metre, {"colour": "oxblood"}), Says.hand_back(ClothPrice(euros=Decimal(29))))
 
 
 # H1, H2, H3, M1, M5, T3

@@ -123,3 +123,16 @@ def test_a_gate_has_its_shape() -> None:
         "Proposes every change.",
     ]
     assert [gate_icon(words) for words in told] == ["alone", "everytime", "never", "proposes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("invoice\u202etxt.exe", "invoice⟨U+202E⟩txt.exe"),
+        ("pay\u200bpal\x07", "pay⟨U+200B⟩pal⟨U+0007⟩"),
+        ("two lines\n\tand a tab", "two lines\n\tand a tab"),
+        ("نمی\u200cخواهم 👩\u200d🔧 Straße", "نمی\u200cخواهم 👩\u200d🔧 Straße"),
+    ],
+)
+def test_what_cannot_be_seen_in_a_text_is_shown_as_a_mark(text: str, shown: str) -> None:
+    assert words.visible(text) == shown

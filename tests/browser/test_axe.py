@@ -1,0 +1,100 @@
+"""axe-core finds nothing to say about any page: in light and in dark, wide and on a phone.
+
+Its one file comes from npm, once, into a folder of this user's cache; `AXE` names one that is there already.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Open
+from tests.browser.serving import Server
+from tests.browser.walking import approve, give, give_with_note
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+PACKAGE = "axe-core@4.14.1"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "handon-tests"
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+RUN = """
+async () => (await axe.run(document, { resultTypes: ["violations"] })).violations
+  .map((found) => `${found.id}: ${found.nodes.map((node) => node.target.join(" ")).join(", ")}`)
+"""
+
+
+@pytest.fixture(scope="package")
+def axe() -> str:
+    """The text of axe.min.js."""
+    kept = Path(os.environ.get("AXE", CACHE / f"{PACKAGE}.js"))
+    if not kept.is_file():
+        _fetch(kept)
+    return kept.read_text("utf-8")
+
+
+def _fetch(kept: Path) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip(f"{kept} is not there, and neither is npm to get {PACKAGE} with")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    packed = subprocess.run(
+        ["npm", "pack", "--silent", PACKAGE], cwd=kept.parent, capture_output=True, text=True, timeout=60, check=False
+    )
+    if packed.returncode:
+        pytest.skip(f"npm could not get {PACKAGE}: {packed.stderr.strip()[-200:]}")
+    archive = kept.parent / packed.stdout.split()[-1]
+    with tarfile.open(archive) as files:
+        found = files.extractfile("package/axe.min.js")
+        assert found is not None
+        part = kept.with_suffix(f".{os.getpid()}")
+        part.write_bytes(found.read())
+    part.replace(kept)
+    archive.unlink(missing_ok=True)
+
+
+@pytest.fixture
+def pages(mias: Open) -> dict[str, str]:
+    """The address of each page, in a shop where there is something to see on it."""
+    page = mias()
+    done = give(page, "MS-16", "Looked at by axe")
+    give_with_note(page, "Looked at by axe, decided")
+    decided = page.url
+    approve(page)
+    waiting = give_with_note(page, "Looked at by axe, waiting")
+    return {
+        **{"give": "/work/new?agent=Planner&skill=PlanRebinding", "typed": "/work/new?agent=Buyer&skill=PriceCloth"},
+        **{"list": "/work?show=all", "work": waiting, "ended": done, "record": f"{done}/record"},
+        **{"stop": f"{waiting}/stop", "inbox": "/inbox", "card": page.url, "refuse": f"{page.url}/refusal"},
+        **{"edit": f"{page.url}/edit", "receipt": decided, "answered": "/inbox/answered", "error": "/nowhere"},
+    }
+
+
+def test_axe_finds_nothing_on_any_page_in_light_and_dark_wide_and_on_a_phone(
+    axe: str, mias: Open, fresh: Open, shop: Server, pages: dict[str, str]
+) -> None:
+    settings: Any = {"bypass_csp": True, "reduced_motion": "reduce"}  # axe is put into the page
+    mia, stranger = mias(**settings), fresh(**settings, base_url=shop.base)
+    found: list[str] = []
+    for name, address in pages.items():
+        found += _faults(mia, axe, name, address)
+    for name, address in {"door": "/sign-in", "link": shop.links["Noor"], "used": "/sign-in/link/x"}.items():
+        found += _faults(stranger, axe, name, address)
+    assert found == []
+
+
+def _faults(page: Page, axe: str, name: str, address: str) -> list[str]:
+    page.goto(address)
+    page.evaluate(axe)
+    found = []
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            found += [f"{name}, {scheme}, {width}: {fault}" for fault in page.evaluate(RUN)]
+    return found
