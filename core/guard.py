@@ -1,29 +1,17 @@
 """A session that reads and changes only what all of its principals may: the agent's account and the person (R2).
 
-Rows that one of them may not read are not found; a field that one may not read is refused wherever it is named or
-touched; every new, changed or deleted row is asked for each principal before it is flushed, and again after, as it
-then is. What would go round that (bulk and Core statements, plain SQL, the connection, a commit) is refused in words.
+Rows that one of them may not read are not found; fields one may not read are refused when they are named or touched;
+every new, changed or deleted row is asked for each principal before and after it is flushed. Statements that would go
+round that (bulk changes, SQL as text, bare tables) are refused in words, and so is ending the transaction.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NoReturn
 
-from sqlalchemy import (
-    Column,
-    ColumnClause,
-    Select,
-    Table,
-    TextClause,
-    and_,
-    event,
-    false,
-    inspect,
-    or_,
-    select,
-)
-from sqlalchemy.orm import Load, ORMExecuteState, Session, with_loader_criteria
+from sqlalchemy import ColumnClause, ColumnElement, Select, Table, TextClause, and_, event, false, inspect, or_, select
+from sqlalchemy.orm import ORMExecuteState, QueryContext, Session, with_loader_criteria
 from sqlalchemy.sql import visitors
 
 from core.declare.rights import Principal, Row, denied_fields, may_do, rows_for
@@ -31,30 +19,28 @@ from core.errors import NotAllowed
 from core.words import label_of
 
 _VERBS = {"create": "create", "update": "change", "delete": "delete", "read": "read"}
-BY_CLASS = "Only rows are read here: name their classes and attributes, not tables, columns or SQL."
-_ASKING = "handon_guard"  # marks the guard's own questions, which it does not ask itself about
-
-
-def _refusing(why: str) -> Any:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise NotAllowed(why)
-
-    return refuse
+_PLAIN_SQL = "Only rows are read and changed here: no bulk statements, no plain SQL."
 
 
 class GuardedSession(Session):
-    """Made by `guarded`. `principals` are all asked; `query_only`, it changes nothing."""
+    """Made by `guarded`. `principals` are all asked; without any, nothing is changed. It never ends the transaction:
+    whoever made it does, by `Session.commit(session)`."""
 
     principals: Sequence[Principal] = ()
     query_only = False
 
-    connection = _refusing("Rows are read and changed through the session here, not through its connection.")
-    commit = rollback = close = begin = begin_nested = _refusing("A tool's changes are kept with its work, not by it.")
-    bulk_save_objects = bulk_insert_mappings = bulk_update_mappings = _refusing("Rows are changed one by one here.")
+    def _not_here(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotAllowed("Rows are read and changed through the session here; the transaction is not a tool's to end.")
 
-    def refresh(self, instance: Any, attribute_names: Any = None, *args: Any, **kwargs: Any) -> None:
-        _refuse_fields(self.principals, type(instance), set(attribute_names or ()))
-        super().refresh(instance, attribute_names, *args, **kwargs)
+    def _not_in_bulk(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotAllowed("Rows are changed one by one here, not in bulk.")
+
+    connection = commit = rollback = close = reset = invalidate = prepare = _not_here
+    bulk_save_objects = bulk_insert_mappings = bulk_update_mappings = _not_in_bulk
+
+    def hidden(self, row: type[Row]) -> dict[str, Principal]:
+        """The fields of a row that somebody here may not read, and who."""
+        return {field: who for who in self.principals for field in denied_fields(who, row, "read")}
 
 
 def guarded(session: GuardedSession, *principals: Principal | None) -> GuardedSession:
@@ -63,9 +49,9 @@ def guarded(session: GuardedSession, *principals: Principal | None) -> GuardedSe
     return session
 
 
-def _refusal(principal: Principal, verb: str, row: type[Row], fields: Sequence[str] = ()) -> NotAllowed:
-    what = label_of(row.__name__).lower()
-    part = f"the {', '.join(field.replace('_', ' ') for field in fields)} of a {what}" if fields else f"a {what}"
+def refuse(principal: Principal, verb: str, row: type[Row], fields: Sequence[str] = ()) -> NotAllowed:
+    what = f"a {label_of(row.__name__).lower()}"
+    part = f"the {', '.join(field.replace('_', ' ') for field in fields)} of {what}" if fields else what
     return NotAllowed(f"{principal.name} may not {_VERBS[verb]} {part}.")
 
 
@@ -76,137 +62,145 @@ def _refusal(principal: Principal, verb: str, row: type[Row], fields: Sequence[s
 def _reads_only_what_it_may(state: ORMExecuteState) -> None:
     session = state.session
     assert isinstance(session, GuardedSession)
-    if state.execution_options.get(_ASKING):
+    if state.execution_options.get("handon_guard"):
         return
     if not state.is_select or not state.is_orm_statement:
-        raise NotAllowed("Only rows are read and changed here: no bulk statements, no plain SQL.")
+        raise NotAllowed(_PLAIN_SQL)
+    if not (state.is_column_load or state.is_relationship_load):  # those are the session's own, of rows it has found
+        _names_only_what_it_may(session, state.statement)
     for row in Row.__subclasses__():
-        condition = _condition(session.principals, row)
+        condition = _condition(session.principals, row, "read")
         if condition is not None:
             state.statement = state.statement.options(with_loader_criteria(row, condition, include_aliases=True))
-    if state.is_column_load:
-        _loads_only_fields_it_may(session, state)
-    else:
-        _names_only_fields_it_may(session, state)
 
 
-def _condition(principals: Sequence[Principal], row: type[Row]) -> Any:
-    """The SQL condition a row must meet for all principals to read it; None: every row does."""
-    conditions = []
+def _condition(principals: Sequence[Principal], row: type[Row], verb: str) -> ColumnElement[bool] | None:
+    """The SQL condition a row must meet for all principals to do the verb; None: every row does."""
+    conditions: list[ColumnElement[bool]] = []
     for principal in principals:
-        if not may_do(principal, row, "read"):
+        if not may_do(principal, row, verb):
             return false()
-        narrowed = rows_for(principal, row, "read")
+        narrowed = rows_for(principal, row, verb)
         if narrowed is not None:
-            conditions.append(or_(*narrowed) if narrowed else false())
+            conditions.append(or_(false(), *narrowed))
     return and_(*conditions) if conditions else None
 
 
-def _loads_only_fields_it_may(session: GuardedSession, state: ORMExecuteState) -> None:
-    """Columns of a row that is there already: those that were left out when it was found."""
-    wanted = getattr(state.load_options, "_only_load_props", None) or ()
-    for mapper in state.all_mappers:
-        _refuse_fields(session.principals, mapper.class_, set(wanted))
-
-
-def _names_only_fields_it_may(session: GuardedSession, state: ORMExecuteState) -> None:
-    statement: Any = state.statement
-    owned: dict[Any, type[Row]] = {}  # tables named by their classes
-    tables: set[Any] = set()  # those named otherwise, and columns of them
-    columns: list[Column[Any]] = []
+def _names_only_what_it_may(session: GuardedSession, statement: Any) -> None:
+    """Refuse a statement that names a field somebody may not read, or a table without its row's rules."""
+    bare: set[Any] = set()
+    ruled: set[Any] = set()
     for element in visitors.iterate(statement):
-        notes = getattr(element, "_annotations", {})
-        owner = notes.get("parententity") or notes.get("parentmapper")
-        if owner is not None:
-            owned[owner.mapper.local_table] = owner.mapper.class_
-            if isinstance(element, ColumnClause):
-                _refuse_fields(session.principals, owner.mapper.class_, {str(element.key)})
+        mapper = element._annotations.get("parentmapper")
+        if mapper is not None:
+            ruled.add(mapper.local_table)
+            field: Any = element._annotations.get("proxy_key")
+            who = session.hidden(mapper.class_).get(field) if issubclass(mapper.class_, Row) else None
+            if who is not None:
+                raise refuse(who, "read", mapper.class_, [field])
         elif isinstance(element, Table):
-            tables.add(element)
-        elif isinstance(element, Column):
-            columns.append(element)
-        elif isinstance(element, TextClause) or (isinstance(element, ColumnClause) and element.is_literal):
-            if getattr(element, "name", "") != "*":
-                raise NotAllowed(BY_CLASS)
-    if tables - set(owned) or any(c.table not in owned for c in columns):
-        raise NotAllowed(BY_CLASS)
-    for column in columns:
-        if column.table in owned:
-            _refuse_fields(session.principals, owned[column.table], {str(column.key)})
-    for described in statement.column_descriptions if isinstance(statement, Select) else ():
-        entity, named = described["entity"], described["expr"]
-        if entity is None or entity is not named:
-            continue
-        for field in sorted(_denied(session.principals, inspect(entity).mapper.class_)):
-            state.statement = state.statement.options(Load(entity).defer(getattr(entity, field)))
+            bare.add(element)
+        elif isinstance(element, TextClause) or (isinstance(element, ColumnClause) and _is_plain(element)):
+            raise NotAllowed(_PLAIN_SQL)
+        if isinstance(element, Select) and any(map(_is_bare_table, element._raw_columns)):
+            raise NotAllowed(_PLAIN_SQL)
+    if bare - ruled:
+        raise NotAllowed(_PLAIN_SQL)
 
 
-def _denied(principals: Sequence[Principal], row: type[Row]) -> set[str]:
-    return {field for principal in principals for field in denied_fields(principal, row, "read")}
+def _is_plain(column: ColumnClause[Any]) -> bool:
+    """SQL as text ("*" and "1" are what SQLAlchemy counts and tests with), or a column of a bare table; but for the
+    id, by which the session itself looks rows up."""
+    if column.is_literal:
+        return column.name not in ("*", "1")
+    if isinstance(column.table, Table):
+        return column.name != "id"
+    return isinstance(getattr(column.table, "element", None), Table)
 
 
-def _refuse_fields(principals: Sequence[Principal], row: type[Row], fields: set[str]) -> None:
-    for principal in principals:
-        named = sorted(fields & denied_fields(principal, row, "read"))
-        if named:
-            raise _refusal(principal, "read", row, named)
+def _is_bare_table(element: Any) -> bool:
+    return isinstance(element, Table) and "parentmapper" not in element._annotations
+
+
+@event.listens_for(Row, "load", propagate=True)
+def _is_loaded_without_what_is_hidden(row: Row, context: QueryContext) -> None:
+    session = context.session
+    if isinstance(session, GuardedSession) and (hidden := session.hidden(type(row))):
+        session.expire(row, list(hidden))
+
+
+@event.listens_for(Row, "refresh", propagate=True)
+def _is_touched_only_where_it_may_be(row: Row, context: QueryContext, fields: Sequence[str] | None) -> None:
+    session = context.session
+    if not isinstance(session, GuardedSession):
+        return
+    hidden = session.hidden(type(row))
+    if hidden:
+        session.expire(row, list(hidden))
+    asked = sorted(set(inspect(type(row)).column_attrs.keys()) & set(fields or ()))
+    if asked and hidden.keys() >= set(asked):
+        raise refuse(hidden[asked[0]], "read", type(row), asked[:1])
 
 
 # Changing
 
 
 @event.listens_for(GuardedSession, "before_flush")
-def _changes_only_what_it_may(session: Session, _context: Any, _instances: Any) -> None:
-    assert isinstance(session, GuardedSession)
-    changed = {row: fields for row in session.dirty if (fields := _changed(row))}
-    if session.query_only and (session.new or session.deleted or changed):
+def _changes_only_what_it_may(session: GuardedSession, _context: Any, _instances: Any) -> None:
+    changes = list(_changes(session))
+    if changes and session.query_only:
         raise NotAllowed("A query changes nothing.")
-    for row in session.new:
-        _ask(session, row, "create", sorted(_changed(row)))
-    for row, fields in changed.items():
-        _ask(session, row, "update", sorted(fields))
-    for row in session.deleted:
-        _ask(session, row, "delete", [])
+    if changes and not session.principals:
+        raise NotAllowed("Nobody may change anything here.")
+    for row, verb, fields in changes:
+        _ask(session, row, verb, fields)
 
 
 @event.listens_for(GuardedSession, "after_flush")
-def _made_only_what_it_may(session: Session, _context: Any) -> None:
-    """As they are now, new and changed rows must still be among those the principal may make or change."""
-    assert isinstance(session, GuardedSession)
-    for rows, verb in ((session.new, "create"), (session.dirty, "update")):
-        for row in rows:
-            if verb == "create" or _changed(row):
-                for principal in session.principals:
-                    _is_one_of_its_rows(session, principal, row, verb)
+def _left_only_what_it_may(session: GuardedSession, _context: Any) -> None:
+    """Of a new row, and of a changed one as it is now, it can be asked only now whether it is one of theirs."""
+    for row, verb, _ in list(_changes(session)):
+        if verb != "delete":
+            _is_one_of_theirs(session, row, verb)
 
 
-def _changed(row: Any) -> set[str]:
-    return {attribute.key for attribute in inspect(row).attrs if attribute.history.has_changes()} - {"id"}
+def _changes(session: GuardedSession) -> Iterator[tuple[Any, str, list[str]]]:
+    """Every row that is to be written: the row, the verb, the fields."""
+    for row in session.new:
+        yield row, "create", _changed(row)
+    for row in session.dirty:
+        if fields := _changed(row):
+            yield row, "update", fields
+    for row in session.deleted:
+        yield row, "delete", []
 
 
-def _ask(session: GuardedSession, row: Any, verb: str, fields: list[str]) -> None:
+def _changed(row: Any) -> list[str]:
+    return sorted({entry.key for entry in inspect(row).attrs if entry.history.has_changes()} - {"id"})
+
+
+def _ask(session: GuardedSession, row: Any, verb: str, fields: Sequence[str]) -> None:
     kind = type(row)
     if not isinstance(row, Row):
         raise NotAllowed(f"{kind.__name__} is none of the app's rows.")
-    if not session.principals:
-        raise NotAllowed("Nobody may change anything here.")
     for principal in session.principals:
         if not may_do(principal, kind, verb):
-            raise _refusal(principal, verb, kind)
-        denied = [field for field in fields if field in denied_fields(principal, kind, verb)]
+            raise refuse(principal, verb, kind)
+        denied = denied_fields(principal, kind, verb).intersection(fields)
         if denied:
-            raise _refusal(principal, verb, kind, denied)
-        if verb != "create":
-            _is_one_of_its_rows(session, principal, row, verb)
+            raise refuse(principal, verb, kind, sorted(denied))
+    if verb != "create":
+        _is_one_of_theirs(session, row, verb)
 
 
-def _is_one_of_its_rows(session: GuardedSession, principal: Principal, row: Any, verb: str) -> None:
+def _is_one_of_theirs(session: GuardedSession, row: Any, verb: str) -> None:
     kind = type(row)
-    narrowed = rows_for(principal, kind, verb)
-    if narrowed is None:
-        return
-    inside = select(kind.id).where(kind.id == row.id, or_(*narrowed) if narrowed else false())
-    with session.no_autoflush:
-        found = session.execute(inside, execution_options={_ASKING: True}).first()
-    if found is None:
-        raise _refusal(principal, verb, kind)
+    for principal in session.principals:
+        narrowed = rows_for(principal, kind, verb)
+        if narrowed is None:
+            continue
+        inside = select(kind.id).where(kind.id == row.id, or_(false(), *narrowed))
+        with session.no_autoflush:
+            found = session.execute(inside, execution_options={"handon_guard": True}).first()
+        if found is None:
+            raise refuse(principal, verb, kind)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.values import Status, WorkNode
 from web.outline import rows_of, with_above
-from web.words import age, ago, amount, duration, gate_icon, look_of_node, money, past, waits_for
+from web.words import age, ago, amount, duration, gate_icon, look_of_node, money, past, visible, waits_for
 
 NOW = datetime(2031, 3, 3, 9, tzinfo=UTC)
 
@@ -135,4 +135,4 @@ def test_a_gate_has_its_shape() -> None:
     ],
 )
 def test_what_cannot_be_seen_in_a_text_is_shown_as_a_mark(text: str, shown: str) -> None:
-    assert words.visible(text) == shown
+    assert visible(text) == shown
