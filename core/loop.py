@@ -14,7 +14,7 @@ from typing import Any
 
 import stamina
 
-from core import acting, asking, consulting, turn, work
+from core import acting, asking, consulting, leaving, outside, turn, work
 from core.declare.actions import Action, Context
 from core.declare.schemas import text_of
 from core.errors import Abort, HandonError, Superseded, Unreachable
@@ -74,7 +74,7 @@ class Loop:
             log.exception("the run of piece %s failed", piece)
             why = UNFORESEEN.format(type(error).__name__)
             try:
-                await self._store.write(lambda tx: turn.broke(self._house, tx, held, why))
+                await self._store.write(lambda tx: leaving.broke(self._house, tx, held, why))
             except Superseded:
                 log.info("piece %s is no longer this run's", piece)
 
@@ -83,7 +83,7 @@ class Loop:
 
     async def _give_back(self, held: Held) -> None:
         try:
-            await self._store.write(lambda tx: turn.give_back(self._house, tx, held))
+            await self._store.write(lambda tx: leaving.give_back(self._house, tx, held))
         except Superseded:
             log.info("piece %s is no longer this run's", held.piece)
 
@@ -99,15 +99,15 @@ class Loop:
         except (Unreachable, NoLongerWanted) as error:
             log.warning("%s could not be reached: %s", ask.model, error)
             why = f"Its model could not be reached: {ask.model}."
-            await self._store.write(lambda tx: turn.not_reached(self._house, tx, held, ask, left=False, why=why))
+            await self._store.write(lambda tx: leaving.not_reached(self._house, tx, held, ask, left=False, why=why))
             return None
         except CutOff:
-            await self._store.write(lambda tx: turn.charge_unanswered(self._house, tx, held, ask))
+            await self._store.write(lambda tx: leaving.charge_unanswered(self._house, tx, held, ask))
             raise
         except Exception as error:
             log.exception("an answer of %s could not be used", ask.model)
             why = f"Its model's answer could not be used: {type(error).__name__}."
-            await self._store.write(lambda tx: turn.not_reached(self._house, tx, held, ask, left=True, why=why))
+            await self._store.write(lambda tx: leaving.not_reached(self._house, tx, held, ask, left=True, why=why))
             return None
         try:
             return await self._store.write(lambda tx: turn.take_in(self._house, tx, held, ask, answer))
@@ -117,7 +117,7 @@ class Loop:
             # What the answer asked for undid itself; the answer was had all the same, and is charged.
             log.exception("what %s asked for broke the run of piece %s", ask.model, held.piece)
             why = UNFORESEEN.format(type(error).__name__)
-            await self._store.write(lambda tx: turn.charged_and_broke(self._house, tx, held, ask, answer, why))
+            await self._store.write(lambda tx: leaving.charged_and_broke(self._house, tx, held, ask, answer, why))
             return None
 
     async def _reach(self, held: Held, request: ModelRequest) -> ModelAnswer:
@@ -139,7 +139,7 @@ class Loop:
             wait_jitter=pause,
         ):
             with attempt:
-                if not await self._store.read(lambda tx: turn.wanted(self._house, tx, held)):
+                if not await self._store.read(lambda tx: leaving.wanted(self._house, tx, held)):
                     raise NoLongerWanted
                 return await self._send(request)
         raise Unreachable(request.model)
@@ -155,15 +155,15 @@ class Loop:
 
     # Calls that are awaited
 
-    async def _await(self, held: Held, outside: Outside) -> Next:
-        outcomes = await asyncio.gather(*(self._one(held, call) for call in outside.calls), return_exceptions=True)
+    async def _await(self, held: Held, waiting: Outside) -> Next:
+        outcomes = await asyncio.gather(*(self._one(held, call) for call in waiting.calls), return_exceptions=True)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome
-        return await self._store.write(lambda tx: turn.after_outside(self._house, tx, held))
+        return await self._store.write(lambda tx: outside.after_outside(self._house, tx, held))
 
     async def _one(self, held: Held, call: OutsideCall) -> None:
-        if call.kind in turn.CONSULTS:
+        if call.kind in outside.CONSULTS:
             await self._consult(held, call)
         else:
             await self._outside(held, call)
@@ -180,7 +180,7 @@ class Loop:
             raise
         except Exception as error:
             ran = acting.Ran(False, acting.told(action, error))
-        await self._store.write(lambda tx: turn.call_ended(self._house, tx, held, call, action, plain, ran))
+        await self._store.write(lambda tx: outside.call_ended(self._house, tx, held, call, action, plain, ran))
 
     def _ready(
         self, tx: Tx, held: Held, call: OutsideCall
@@ -205,7 +205,7 @@ class Loop:
             return None
         plain = action.plain(values)
         if not action.query:
-            turn.call_begun(house, tx, held, call, action, plain)
+            outside.call_begun(house, tx, held, call, action, plain)
         return action, loaded, plain, acting.outside_context(house, account, who, held.piece, key)
 
     async def _consult(self, held: Held, call: OutsideCall) -> None:
@@ -219,14 +219,14 @@ class Loop:
         except (Unreachable, NoLongerWanted):
             left = False
         except CutOff:
-            await self._store.write(lambda tx: turn.consult_cut_off(self._house, tx, held, begun))
+            await self._store.write(lambda tx: outside.consult_cut_off(self._house, tx, held, begun))
             raise
         except Exception:
             log.exception("the consulted %s failed", begun.model.name)
-        await self._store.write(lambda tx: turn.consulted(self._house, tx, held, call, begun, answer, left=left))
+        await self._store.write(lambda tx: outside.consulted(self._house, tx, held, call, begun, answer, left=left))
 
     def _begin_consult(self, tx: Tx, held: Held, call: OutsideCall) -> consulting.Consult | None:
-        return turn.consult(self._house, tx, held, call)
+        return outside.consult(self._house, tx, held, call)
 
 
 def _cleaned(answer: ModelAnswer) -> ModelAnswer:

@@ -15,13 +15,12 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core import acting, asking, consulting, money, people, receipts, work
+from core import acting, money, people, receipts, work
 from core import scene as scenes
 from core.calls import Calls, do, with_ids
-from core.declare.actions import Action
 from core.declare.agents import Guards
 from core.declare.deciding import Deciding
-from core.declare.schemas import canonical, read_object, to_json
+from core.declare.schemas import canonical, to_json
 from core.errors import BadInput, HandonError
 from core.house import House
 from core.ids import to_uuid
@@ -33,17 +32,12 @@ from core.scene import Scene
 from core.sql import Statement
 from core.store import Tx
 from core.tables import message, turn_call
-from core.values import HelpReason, Status, TraceKind
+from core.values import Status, TraceKind
 
 UNKNOWN = "It was begun and never reported back: its outcome is unknown, and it is not run again. Find out first."
 
 _MESSAGES = Statement(select(message).where(message.c.piece == bindparam("piece")).order_by(message.c.n))
 _CALLS = Statement(select(turn_call).where(turn_call.c.piece == bindparam("piece")).order_by(turn_call.c.position))
-_BEGUN = Statement(
-    update(turn_call)
-    .where(turn_call.c.piece == bindparam("of"), turn_call.c.position == bindparam("at"))
-    .values(state="begun")
-)
 _ANSWERED = Statement(
     update(turn_call)
     .where(turn_call.c.piece == bindparam("of"), turn_call.c.position == bindparam("at"))
@@ -177,7 +171,7 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
         work.call_off(house, tx, tree, top, Status.CANCELLED, "The person it is for was deactivated.")
         scene.end_closing()
         return None
-    why = _stopped_by_guard(scene)
+    why = stopped_by_guard(scene)
     if why:
         scene.end(Status.STOPPED, why)
         return None
@@ -201,18 +195,18 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     return None
 
 
-def _stopped_by_guard(scene: Scene) -> str:
+def stopped_by_guard(scene: Scene) -> str:
     """Rule E7: why a guard stops the piece before another turn; empty where none does."""
     receipt = scene.receipt
     guards = scene.agent.guards or scene.house.settings.guards
     if receipt.turn >= guards.turns:
         return f"It had {receipt.turn} turns, which is all a piece of its work gets."
-    if _too_long(scene.tx, receipt, guards):
+    if too_long(scene.tx, receipt, guards):
         return f"It took longer than {guards.wall_clock}, which is all a piece of its work gets."
     return ""
 
 
-def _too_long(tx: Tx, receipt: Receipt, guards: Guards) -> bool:
+def too_long(tx: Tx, receipt: Receipt, guards: Guards) -> bool:
     most = guards.wall_clock
     return most is not None and tx.now - receipt.opened_at > most.total_seconds() * 1_000_000
 
@@ -233,7 +227,7 @@ def take_in(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer) -> 
     tree = house.tree(tx, held.root)
     receipt = receipts.get(tx, held.piece)
     late = receipt.fence != held.fence or receipt.run != "held"
-    _charge(house, tx, tree, receipt, ask, answer, late)
+    charge(house, tx, tree, receipt, ask, answer, late)
     if late:
         return None
     receipt.set(turn=receipt.turn + 1)
@@ -271,7 +265,7 @@ def _goes_round(scene: Scene, calls: list[ModelCall]) -> bool:
     return True
 
 
-def _charge(house: House, tx: Tx, tree: Tree, receipt: Receipt, ask: Ask, answer: ModelAnswer, late: bool) -> None:
+def charge(house: House, tx: Tx, tree: Tree, receipt: Receipt, ask: Ask, answer: ModelAnswer, late: bool) -> None:
     model = house.models[ask.model]
     estimated = answer.tokens_in is None or answer.tokens_out is None
     tokens = (answer.tokens_in or 0, answer.tokens_out or 0, answer.tokens_cached)
@@ -389,167 +383,5 @@ def gather(scene: Scene) -> Next:
     return prepare(scene, (_tell(scene, [(call.call_id, call.name, call.answer) for call in calls]),))
 
 
-# Calls that were awaited
-
-
-def after_outside(house: House, tx: Tx, held: Held) -> Next:
-    """All that this run awaited has come back. A decision may have ended with it."""
-    if receipts.get(tx, held.piece).ended_at is not None:
-        return None
-    scene = scenes.of(house, tx, house.tree(tx, held.root), work.mine(tx, held.piece, held.fence))
-    return None if scene is None or scene.end_closing() else gather(scene)
-
-
-def call_begun(house: House, tx: Tx, held: Held, call: OutsideCall, action: Action, plain: dict[str, Any]) -> None:
-    """An outside change is about to be made: its begun line. From here on its outcome is unknown until it ended."""
-    tree = house.tree(tx, held.root)
-    receipt = work.mine(tx, held.piece, held.fence)
-    tx.run(_BEGUN, of=held.piece, at=call.position)
-    summary = f"{house.label(receipt.agent)} began: {action.label}."
-    tree.append(tx.now, receipt.id, TraceKind.BEGUN, summary, {"tool": action.name, "arguments": plain})
-
-
-def call_ended(
-    house: House, tx: Tx, held: Held, call: OutsideCall, action: Action, plain: dict[str, Any], ran: acting.Ran
-) -> None:
-    """An awaited call came back: its line, and its answer on the turn."""
-    tree = house.tree(tx, held.root)
-    receipt = work.mine(tx, held.piece, held.fence)
-    asking.tool_ran(tx, tree, receipt, house.agents[receipt.agent], action, plain, ran)
-    told = ran.text
-    if call.kind == "proposal" and call.subject is not None:
-        told = asking.outside_done(tx, call.subject, ran)
-    answer_call(tx, held.piece, call.position, told, ran.ok)
-
-
 def answer_call(tx: Tx, piece: str, position: int, text: str, ok: bool) -> None:
     tx.run(_ANSWERED, of=piece, at=position, text=text, went_well=ok)
-
-
-# Consulting
-
-# Why a model is consulted, by the kind of the call that stands for it.
-CONSULTS = {"consult": HelpReason.CHOSEN, "stuck": HelpReason.STUCK, "unsure": HelpReason.LOW_CONFIDENCE}
-
-
-def consult(house: House, tx: Tx, held: Held, call: OutsideCall) -> consulting.Consult | None:
-    """Hold the money for a consult; None where it is refused, which is told."""
-    scene = scenes.of(house, tx, house.tree(tx, held.root), work.mine(tx, held.piece, held.fence))
-    if scene is None:
-        return None
-    asked = read_object(call.arguments)
-    question, context = str(asked["question"]), str(asked.get("context") or "")
-    tools = offer(house, scene.receipt, scene.agents, scene.skill).tools if call.kind == "unsure" else []
-    args = (house, tx, scene.tree, scene.receipt, scene.agent, question, context, CONSULTS[call.kind], tools)
-    begun = consulting.begin(*args)
-    if isinstance(begun, consulting.Consult):
-        return begun
-    _after_consult(scene, call, begun, None)
-    return None
-
-
-def consulted(
-    house: House,
-    tx: Tx,
-    held: Held,
-    call: OutsideCall,
-    begun: consulting.Consult,
-    answer: ModelAnswer | None,
-    *,
-    left: bool,
-) -> None:
-    """Charge and record a consult, and pass its advice on. None: the model gave no help."""
-    scene = scenes.of(house, tx, house.tree(tx, held.root), work.mine(tx, held.piece, held.fence))
-    if scene is None:
-        return
-    told = consulting.came_back(house, tx, scene.tree, scene.receipt, begun, answer, left=left)
-    _after_consult(scene, call, told, answer)
-
-
-def consult_cut_off(house: House, tx: Tx, held: Held, begun: consulting.Consult) -> None:
-    """A consult that left and was cut off is charged and on the record; whoever takes the piece next asks again."""
-    tree = house.tree(tx, held.root)
-    consulting.came_back(house, tx, tree, work.mine(tx, held.piece, held.fence), begun, None, left=True)
-
-
-def _after_consult(scene: Scene, call: OutsideCall, told: str, answer: ModelAnswer | None) -> None:
-    asked = read_object(call.arguments)
-    if call.kind == "unsure":
-        # What the consulted model chose is the decision; where it chose nothing that fits, the agent's own stands.
-        shape = scene.skill.hands_back
-        value = shape.read(str(asked["told"]))
-        for choice in answer.calls if answer is not None else ():
-            try:
-                value = shape.read(choice.arguments_text)
-            except BadInput:
-                continue
-        if not scene.end_closing():
-            scene.end(Status.DONE, "", shape.write(value))
-        return
-    text = f"{asked['told']}\nAdvice: {told}" if call.kind == "stuck" else told
-    answer_call(scene.tx, scene.receipt.id, call.position, text, answer is not None and call.kind == "consult")
-
-
-# Letting go
-
-
-def give_back(house: House, tx: Tx, held: Held) -> None:
-    """This process leaves: the piece is due for the next one, and nothing is held for it (rule A8)."""
-    tree = house.tree(tx, held.root)
-    receipt = work.mine(tx, held.piece, held.fence)
-    if receipt.call_micros:
-        money.release(tx, tree, receipts.branch(tx, receipt), receipt.call_micros)
-    if receipt.closing is not None:
-        work.end(house, tx, tree, receipt, Status(receipt.closing), receipt.closing_why)
-    else:
-        receipt.set(run="due", fence=receipt.fence + 1, held_since=None)
-        house.wake(tx, receipt.id)
-
-
-def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> None:
-    """A call that left and was cut off is charged its whole reservation (rule M10)."""
-    tree = house.tree(tx, held.root)
-    receipt = work.mine(tx, held.piece, held.fence)
-    money.settle(tx, tree, receipts.branch(tx, receipt), ask.reserved, ask.reserved)
-    money.meter(tx, tree, receipt, ask.model, ask.purpose, (0, 0, 0), ask.reserved, estimated=True)
-
-
-def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: str) -> None:
-    """Its model gave no answer. `left`: the request may have got there, so it is charged its reservation (M10)."""
-    tree = house.tree(tx, held.root)
-    receipt = work.mine(tx, held.piece, held.fence)
-    if left:
-        charge_unanswered(house, tx, held, ask)
-    else:
-        money.release(tx, tree, receipts.branch(tx, receipt), ask.reserved)
-    scene = scenes.of(house, tx, tree, receipt)
-    if scene is None or scene.end_closing():
-        return
-    guard = _stopped_by_guard(scene)
-    scene.end(Status.STOPPED if guard else Status.FAILED, guard or why)
-
-
-def wanted(house: House, tx: Tx, held: Held) -> bool:
-    """Whether a piece whose model cannot be reached is still this run's, not called off, and within its guards."""
-    receipt = receipts.get(tx, held.piece)
-    if receipt.fence != held.fence or receipt.run != "held" or receipt.closing is not None:
-        return False
-    agent = house.agents[held.agent]
-    return not _too_long(tx, receipt, agent.guards or house.settings.guards)
-
-
-def charged_and_broke(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer, why: str) -> None:
-    """An answer came, and what followed from it broke: it is charged and on the record, and the piece fails."""
-    tree = house.tree(tx, held.root)
-    receipt = receipts.get(tx, held.piece)
-    late = receipt.fence != held.fence or receipt.run != "held"
-    _charge(house, tx, tree, receipt, ask, answer, late)
-    if not late:
-        status = Status(receipt.closing) if receipt.closing else Status.FAILED
-        work.end(house, tx, tree, receipt, status, receipt.closing_why or why)
-
-
-def broke(house: House, tx: Tx, held: Held, why: str) -> None:
-    """Something in the app or in Handon went wrong in a way nobody foresaw: the piece fails, saying so."""
-    tree = house.tree(tx, held.root)
-    work.end(house, tx, tree, work.mine(tx, held.piece, held.fence), Status.FAILED, why)

@@ -157,6 +157,7 @@ AROUND: list[Callable[[Session], Any]] = [
     lambda s: s.commit(),
     lambda s: s.rollback(),
     lambda s: s.close(),
+    lambda s: s.begin_nested(),
     lambda s: s.execute(select(Drawer.name, Sheet.__table__)).all(),
     lambda s: s.execute(select(Drawer.name, Sheet.__table__.alias().c.text)).all(),
     lambda s: s.execute(select(Drawer.name).join(Sheet.__table__, Drawer.id == Sheet.__table__.c.drawer_id)).all(),

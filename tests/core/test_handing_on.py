@@ -272,6 +272,18 @@ async def test_calls_that_come_without_an_id_or_with_the_same_one_are_told_apart
             assert [result.call_id for result in results] == [call.id for call in calls]
         assert [json.loads(text)["text"] for text in heard.of(Boss)[1].told[3:]] == ["Clerk", "Porter"]
         assert heard.of(Boss)[2].told == ["INK", "GLUE", "THREAD"]
+        ids = [call.id for message in heard.of(Boss)[-1].messages for call in message.calls]
+        assert len(set(ids)) == len(ids)  # over all turns: some providers refuse a conversation otherwise
+
+
+# H6
+async def test_a_fresh_id_is_none_that_another_call_of_the_turn_came_with(database: str, clock: TestClock) -> None:
+    async with shop(database, agents(), clock=clock) as opened:
+        ids = [f"call-{turn}-{n}" for turn in (0, 1, 2) for n in (1, 2, 3, 4, 5)]
+        asks = [Says.tool(look_up, {"word": str(n)}, id=id) for n, id in enumerate([*ids[1:], *[None] * 16])]
+        _, heard, _ = await do(opened, AgentCast().plays(Boss, AgentScript(Says.together(*asks), BACK)))
+        calls = heard.of(Boss)[1].messages[-2].calls
+        assert len({call.id for call in calls}) == len(calls) == 30
 
 
 # H1, H3, E2

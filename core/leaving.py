@@ -1,0 +1,73 @@
+"""How a run lets go of its piece other than by an answer: it leaves, gets none, or breaks (rules A8, E8, M10)."""
+
+from __future__ import annotations
+
+from core import money, receipts, work
+from core import scene as scenes
+from core.house import House
+from core.models.messages import ModelAnswer
+from core.store import Tx
+from core.turn import Ask, Held, charge, stopped_by_guard, too_long
+from core.values import Status
+
+
+def give_back(house: House, tx: Tx, held: Held) -> None:
+    """This process leaves: the piece is due for the next one, and nothing is held for it (rule A8)."""
+    tree = house.tree(tx, held.root)
+    receipt = work.mine(tx, held.piece, held.fence)
+    if receipt.call_micros:
+        money.release(tx, tree, receipts.branch(tx, receipt), receipt.call_micros)
+    if receipt.closing is not None:
+        work.end(house, tx, tree, receipt, Status(receipt.closing), receipt.closing_why)
+    else:
+        receipt.set(run="due", fence=receipt.fence + 1, held_since=None)
+        house.wake(tx, receipt.id)
+
+
+def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> None:
+    """A call that left and was cut off is charged its whole reservation (rule M10)."""
+    tree = house.tree(tx, held.root)
+    receipt = work.mine(tx, held.piece, held.fence)
+    money.settle(tx, tree, receipts.branch(tx, receipt), ask.reserved, ask.reserved)
+    money.meter(tx, tree, receipt, ask.model, ask.purpose, (0, 0, 0), ask.reserved, estimated=True)
+
+
+def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: str) -> None:
+    """Its model gave no answer. `left`: the request may have got there, so it is charged its reservation (M10)."""
+    tree = house.tree(tx, held.root)
+    receipt = work.mine(tx, held.piece, held.fence)
+    if left:
+        charge_unanswered(house, tx, held, ask)
+    else:
+        money.release(tx, tree, receipts.branch(tx, receipt), ask.reserved)
+    scene = scenes.of(house, tx, tree, receipt)
+    if scene is None or scene.end_closing():
+        return
+    guard = stopped_by_guard(scene)
+    scene.end(Status.STOPPED if guard else Status.FAILED, guard or why)
+
+
+def wanted(house: House, tx: Tx, held: Held) -> bool:
+    """Whether a piece whose model cannot be reached is still this run's, not called off, and within its guards."""
+    receipt = receipts.get(tx, held.piece)
+    if receipt.fence != held.fence or receipt.run != "held" or receipt.closing is not None:
+        return False
+    agent = house.agents[held.agent]
+    return not too_long(tx, receipt, agent.guards or house.settings.guards)
+
+
+def charged_and_broke(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer, why: str) -> None:
+    """An answer came, and what followed from it broke: it is charged and on the record, and the piece fails."""
+    tree = house.tree(tx, held.root)
+    receipt = receipts.get(tx, held.piece)
+    late = receipt.fence != held.fence or receipt.run != "held"
+    charge(house, tx, tree, receipt, ask, answer, late)
+    if not late:
+        status = Status(receipt.closing) if receipt.closing else Status.FAILED
+        work.end(house, tx, tree, receipt, status, receipt.closing_why or why)
+
+
+def broke(house: House, tx: Tx, held: Held, why: str) -> None:
+    """Something in the app or in Handon went wrong in a way nobody foresaw: the piece fails, saying so."""
+    tree = house.tree(tx, held.root)
+    work.end(house, tx, tree, work.mine(tx, held.piece, held.fence), Status.FAILED, why)

@@ -1,0 +1,45 @@
+"""What people are shown: frozen answers, each narrowed to its reader (rule R8).
+
+A `Reader` is a person with the app's answers about them, or the app itself (person None), which sees all. Every list,
+count and badge of one thing is made from the same statement.
+"""
+
+from core.reading.lines import lines
+from core.reading.pane import pane
+from core.reading.reader import ALL, Reader, abilities, whole_of
+from core.reading.requests import (
+    answered,
+    for_you,
+    helps,
+    one_proposal,
+    one_question,
+    proposals_for,
+    questions_for,
+)
+from core.reading.rules import covered, rules
+from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_nodes, tree, works
+
+__all__ = [
+    "ALL",
+    "Reader",
+    "abilities",
+    "answered",
+    "covered",
+    "for_you",
+    "handed_on_by",
+    "helps",
+    "lines",
+    "my_work",
+    "one_piece",
+    "one_proposal",
+    "one_question",
+    "one_work",
+    "pane",
+    "proposals_for",
+    "questions_for",
+    "rules",
+    "some_nodes",
+    "tree",
+    "whole_of",
+    "works",
+]

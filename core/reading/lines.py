@@ -1,0 +1,65 @@
+"""Lines of the record, each narrowed to what its reader may know."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from core import receipts, record
+from core.clock import from_micros
+from core.house import House
+from core.ids import to_uuid
+from core.reading.reader import Reader, whole_of
+from core.sql import Statement
+from core.store import Tx
+from core.tables import line
+from core.values import (
+    Line,
+    TraceKind,
+)
+
+_LINES = Statement(
+    select(line)
+    .where(line.c.root == bindparam("root"), line.c.n > bindparam("after"))
+    .order_by(line.c.n)
+    .limit(bindparam("most"))
+)
+
+
+def lines(house: House, tx: Tx, reader: Reader, id: str, after: int, most: int) -> list[Line]:
+    """Lines of the whole's record after number `after`, in order."""
+    of = whole_of(tx, reader, id)
+    return lines_shown(house, tx, reader, of, tx.all(_LINES, root=of.id, after=after, most=most))
+
+
+def lines_shown(house: House, tx: Tx, reader: Reader, of: Any, rows: Sequence[Any]) -> list[Line]:
+    content = reader.content(of)
+    agents: dict[str, str] = {}
+    shown = []
+    for row in rows:
+        if row.piece not in agents:
+            agents[row.piece] = house.label(receipts.get(tx, row.piece).agent)
+        kind = TraceKind(row.kind)
+        micros = (
+            json.loads(row.payload).get("micros")
+            if kind in (TraceKind.MODEL_ANSWERED, TraceKind.LATE_ANSWER, TraceKind.CONSULTED)
+            else None
+        )
+        shown.append(
+            Line(
+                n=row.n,
+                at=from_micros(row.at),
+                piece=to_uuid(row.piece),
+                agent_label=agents[row.piece],
+                kind=kind,
+                summary=row.summary if content else record.bare(kind, agents[row.piece]),
+                payload=row.payload if content else "",
+                hash=row.hash,
+                before=row.before,
+                micros=micros,
+            )
+        )
+    return shown

@@ -1,0 +1,310 @@
+"""Proposals, questions and consults as their readers see them. Inbox, count and "is it yours" are one condition."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import and_, bindparam, func, or_, select
+
+from core import asking
+from core.clock import from_micros
+from core.errors import NotFound
+from core.house import House
+from core.ids import to_uuid
+from core.reading.reader import Reader, at, whole_of
+from core.sql import Statement
+from core.store import Tx
+from core.tables import help, line, person, piece, proposal, seat, stand_in, whole
+from core.values import (
+    Help,
+    HelpFrom,
+    HelpReason,
+    HelpStatus,
+    Proposal,
+    ProposalStatus,
+    Question,
+)
+from core.words import label_of
+
+_LINES_ABOUT = Statement(
+    select(func.count().label("n")).where(
+        line.c.root == bindparam("root"), line.c.piece == bindparam("piece"), line.c.payload.like(bindparam("about"))
+    )
+)
+_HELP = Statement(select(help).where(help.c.root == bindparam("root")).order_by(help.c.asked_at, help.c.id))
+
+# Who may decide what was put to `asked_of`: they, a stand-in, or the sponsor of the agent at the top where it was put
+# to nobody or to somebody who is gone. The one condition behind inbox, count and "is it yours".
+_top = piece.alias("top")
+_asked = person.alias("asked")
+_by = person.alias("by")
+
+
+def _for_reader(table: Any) -> Any:
+    stands = select(stand_in.c.for_person).where(stand_in.c.person == bindparam("who"))
+    sponsors = select(seat.c.agent).where(seat.c.sponsor == bindparam("who"))
+    return or_(
+        table.c.asked_of == bindparam("who"),
+        table.c.asked_of.in_(stands),
+        and_(or_(table.c.asked_of.is_(None), _asked.c.deactivated_at.is_not(None)), _top.c.agent.in_(sponsors)),
+    )
+
+
+def _with_names(table: Any, by: Any, asker: Any = piece) -> Any:
+    return (
+        table.join(whole, whole.c.id == table.c.root)
+        .join(_top, _top.c.id == table.c.root)
+        .join(asker, asker.c.id == table.c.piece)
+        .outerjoin(_asked, _asked.c.id == table.c.asked_of)
+        .outerjoin(_by, _by.c.id == by)
+    )
+
+
+_PROPOSAL_COLUMNS = (
+    *proposal.c,
+    whole.c.about,
+    whole.c.person.label("whole_person"),
+    whole.c.given_by.label("whole_given_by"),
+    piece.c.agent,
+    piece.c.skill,
+    piece.c.branch,
+    piece.c.agents,
+    _top.c.agent.label("top_agent"),
+    _top.c.tree_micros.label("top_micros"),
+    _top.c.limit_micros.label("top_limit"),
+    _asked.c.name.label("asked_name"),
+    _by.c.name.label("by_name"),
+)
+_PROPOSALS = select(*_PROPOSAL_COLUMNS).select_from(_with_names(proposal, proposal.c.decided_by))
+_UNDECIDED = and_(proposal.c.status == "Waiting", proposal.c.decided_at.is_(None))
+_PROPOSALS_FOR = Statement(
+    _PROPOSALS.where(_UNDECIDED, _for_reader(proposal)).order_by(proposal.c.asked_at, proposal.c.id)
+)
+_PROPOSAL = Statement(_PROPOSALS.where(proposal.c.id == bindparam("id")))
+PROPOSALS_OF = Statement(
+    _PROPOSALS.where(proposal.c.piece == bindparam("piece")).order_by(proposal.c.asked_at, proposal.c.id)
+)
+PROPOSALS_DECIDED = Statement(
+    _PROPOSALS.where(
+        proposal.c.decided_at.is_not(None), proposal.c.decided_at < bindparam("before"), _for_reader(proposal)
+    )
+    .order_by(proposal.c.decided_at.desc(), proposal.c.id.desc())
+    .limit(bindparam("most"))
+)
+_DECIDED_BEFORE = Statement(
+    select(func.count().label("n")).where(
+        proposal.c.root == bindparam("root"),
+        proposal.c.action == bindparam("action"),
+        proposal.c.id != bindparam("but"),
+        proposal.c.status.in_(["Done", "Failed", "Refused"]),
+    )
+)
+
+_QUESTION_COLUMNS = (
+    *(column for column in help.c if column.key != "agent"),
+    whole.c.about,
+    whole.c.person.label("whole_person"),
+    whole.c.given_by.label("whole_given_by"),
+    piece.c.agent,
+    piece.c.agents,
+    _top.c.agent.label("top_agent"),
+    _asked.c.name.label("asked_name"),
+    _by.c.name.label("by_name"),
+)
+_QUESTIONS = (
+    select(*_QUESTION_COLUMNS).select_from(_with_names(help, help.c.answered_by)).where(help.c.help_from == "Person")
+)
+_QUESTIONS_FOR = Statement(
+    _QUESTIONS.where(help.c.status == "Waiting", _for_reader(help)).order_by(help.c.asked_at, help.c.id)
+)
+_QUESTION = Statement(_QUESTIONS.where(help.c.id == bindparam("id")))
+QUESTIONS_OF = Statement(_QUESTIONS.where(help.c.piece == bindparam("piece")).order_by(help.c.asked_at, help.c.id))
+_QUESTIONS_ANSWERED = Statement(
+    _QUESTIONS.where(help.c.answered_at.is_not(None), help.c.answered_at < bindparam("before"), _for_reader(help))
+    .order_by(help.c.answered_at.desc(), help.c.id.desc())
+    .limit(bindparam("most"))
+)
+
+# How many requests wait for the reader, by whole and piece.
+_p_count = (
+    select(proposal.c.root, proposal.c.piece)
+    .select_from(
+        proposal.join(_top, _top.c.id == proposal.c.root).outerjoin(_asked, _asked.c.id == proposal.c.asked_of)
+    )
+    .where(_UNDECIDED, _for_reader(proposal))
+)
+_q_count = (
+    select(help.c.root, help.c.piece)
+    .select_from(help.join(_top, _top.c.id == help.c.root).outerjoin(_asked, _asked.c.id == help.c.asked_of))
+    .where(help.c.help_from == "Person", help.c.status == "Waiting", _for_reader(help))
+)
+_FOR_YOU_PROPOSALS = Statement(_p_count)
+_FOR_YOU_QUESTIONS = Statement(_q_count)
+
+
+def for_you(tx: Tx, reader: Reader) -> list[tuple[str, str]]:
+    """Whole and piece of every request that waits for the reader."""
+    if reader.id is None:
+        return []
+    found = [*tx.all(_FOR_YOU_PROPOSALS, who=reader.id), *tx.all(_FOR_YOU_QUESTIONS, who=reader.id)]
+    return [(row.root, row.piece) for row in found]
+
+
+def _above(house: House, agents: str) -> tuple[str, ...]:
+    return tuple(house.label(name) for name in reversed(agents.split("/")[:-1]))
+
+
+def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: bool = False) -> Proposal:
+    agent = house.agents.get(row.agent)
+    action = asking.find_action(house, agent, row, row.action) if agent else None
+    decided_before = tx.one(_DECIDED_BEFORE, root=row.root, action=row.action, but=row.id).n
+    waits = row.status == "Waiting" and row.decided_at is None
+    return Proposal(
+        id=to_uuid(row.id),
+        piece=to_uuid(row.piece),
+        root=to_uuid(row.root),
+        about=row.about,
+        agent=row.agent,
+        agent_label=house.label(row.agent),
+        action=row.action,
+        action_label=action.label if action else label_of(row.action),
+        arguments={
+            key: value for key, value in json.loads(row.arguments).items() if not action or key not in action.masks
+        },
+        shown=tuple((label, value) for label, value in json.loads(row.shown)),
+        schema=action.schema if action else {},
+        fingerprint=row.fingerprint,
+        sentence=row.sentence,
+        said=row.said,
+        asked_through=asking.through_words(house, row.through),
+        through=tuple(house.labels(row.through)),
+        asked_of=to_uuid(row.asked_of) if row.asked_of else None,
+        asked_of_name=row.asked_name or "",
+        waits_above=_above(house, row.agents),
+        status=ProposalStatus(row.status),
+        decided_by=to_uuid(row.decided_by) if row.decided_by else None,
+        decided_by_name=row.by_name or "",
+        decided_at=at(row.decided_at),
+        note=row.note,
+        edited=json.loads(row.edited) if row.edited else None,
+        result=row.result,
+        asked_at=from_micros(row.asked_at),
+        outside=action.outside if action else False,
+        reversible=action.reversible if action else False,
+        first_time=decided_before == 0,
+        may_decide=waits and reader.id is not None and asking.may_decide(tx, row.asked_of, row.top_agent, reader.id),
+        call_micros=0,
+        tree_micros=row.top_micros,
+        tree_limit_micros=row.top_limit,
+        lines=tx.one(_LINES_ABOUT, root=row.root, piece=row.piece, about=f'%"proposal":"{row.id}"%').n
+        if counted
+        else 0,
+    )
+
+
+def proposals_for(house: House, tx: Tx, reader: Reader) -> list[Proposal]:
+    """What waits for the reader's decision, the oldest first (rule P9)."""
+    if reader.id is None:
+        return []
+    return [proposal_shown(house, tx, reader, row) for row in tx.all(_PROPOSALS_FOR, who=reader.id)]
+
+
+def questions_for(house: House, tx: Tx, reader: Reader) -> list[Question]:
+    if reader.id is None:
+        return []
+    return [question_shown(house, tx, reader, row) for row in tx.all(_QUESTIONS_FOR, who=reader.id)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Whose:
+    person: str | None
+    given_by: str | None
+
+
+def _may_open(tx: Tx, reader: Reader, row: Any) -> bool:
+    """The one it is put to, and whoever may read the content of its whole."""
+    if reader.content(_Whose(row.whole_person, row.whole_given_by)):
+        return True
+    return reader.id is not None and (
+        reader.id == row.asked_of or asking.may_decide(tx, row.asked_of, row.top_agent, reader.id)
+    )
+
+
+def one_proposal(house: House, tx: Tx, reader: Reader, id: str) -> Proposal:
+    row = tx.one(_PROPOSAL, id=id)
+    if row is None or not _may_open(tx, reader, row):
+        raise NotFound("There is no such proposal.")
+    return proposal_shown(house, tx, reader, row, counted=True)
+
+
+def one_question(house: House, tx: Tx, reader: Reader, id: str) -> Question:
+    row = tx.one(_QUESTION, id=id)
+    if row is None or not _may_open(tx, reader, row):
+        raise NotFound("There is no such question.")
+    return question_shown(house, tx, reader, row)
+
+
+def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
+    return Question(
+        id=to_uuid(row.id),
+        piece=to_uuid(row.piece),
+        root=to_uuid(row.root),
+        about=row.about,
+        agent=row.agent,
+        agent_label=house.label(row.agent),
+        question=row.question,
+        context=row.context,
+        choices=tuple(json.loads(row.choices)),
+        asked_through=asking.through_words(house, row.through),
+        through=tuple(house.labels(row.through)),
+        asked_of=to_uuid(row.asked_of) if row.asked_of else None,
+        asked_of_name=row.asked_name or "",
+        waits_above=_above(house, row.agents),
+        status=HelpStatus(row.status),
+        answer=row.answer,
+        declined=bool(row.declined),
+        answered_by=to_uuid(row.answered_by) if row.answered_by else None,
+        answered_by_name=row.by_name or "",
+        answered_at=at(row.answered_at),
+        asked_at=from_micros(row.asked_at),
+        may_answer=row.status == "Waiting"
+        and reader.id is not None
+        and asking.may_decide(tx, row.asked_of, row.top_agent, reader.id),
+    )
+
+
+def answered(house: House, tx: Tx, reader: Reader, most: int, before: int) -> list[Proposal | Question]:
+    """What is decided and answered, the newest first."""
+    if reader.id is None:
+        return []
+    found: list[tuple[int, Proposal | Question]] = []
+    for row in tx.all(PROPOSALS_DECIDED, who=reader.id, before=before, most=most):
+        found.append((row.decided_at, proposal_shown(house, tx, reader, row)))
+    for row in tx.all(_QUESTIONS_ANSWERED, who=reader.id, before=before, most=most):
+        found.append((row.answered_at, question_shown(house, tx, reader, row)))
+    return [entry for _, entry in sorted(found, key=lambda pair: pair[0], reverse=True)[:most]]
+
+
+def helps(house: House, tx: Tx, reader: Reader, id: str) -> list[Help]:
+    """Questions and consults of the whole, the oldest first. Content (R8): without the right to it there are none."""
+    of = whole_of(tx, reader, id)
+    if not reader.content(of):
+        return []
+    return [
+        Help(
+            to_uuid(row.id),
+            to_uuid(row.piece),
+            HelpFrom(row.help_from),
+            HelpReason(row.why),
+            row.asked_model,
+            row.question,
+            row.context,
+            row.answer,
+            HelpStatus(row.status),
+            row.cost_micros,
+            asking.through_words(house, row.through),
+        )
+        for row in tx.all(_HELP, root=of.id)
+    ]
