@@ -35,7 +35,7 @@ class GuardedSession(Session):
     def _not_in_bulk(self, *_: Any, **__: Any) -> NoReturn:
         raise NotAllowed("Rows are changed one by one here, not in bulk.")
 
-    connection = commit = rollback = close = reset = invalidate = prepare = _not_here
+    connection = begin = begin_nested = commit = rollback = close = reset = invalidate = prepare = _not_here
     bulk_save_objects = bulk_insert_mappings = bulk_update_mappings = _not_in_bulk
 
     def hidden(self, row: type[Row]) -> dict[str, Principal]:

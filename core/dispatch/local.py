@@ -16,6 +16,8 @@ from core.errors import Abort
 
 log = logging.getLogger(__name__)
 
+WRITES = 10.0  # seconds a cancelled run gets for its last commits
+
 Run = Callable[[str], Awaitable[None]]
 
 
@@ -89,7 +91,8 @@ class LocalDispatcher:
             for task in late:
                 task.cancel()
             if late:
-                await asyncio.wait(late, timeout=grace)
+                # What is cancelled still writes what it gives back: a commit or two.
+                await asyncio.wait(late, timeout=max(grace, WRITES))
         for beside in list(self._beside):
             beside.cancel()
         self._idle.set()
