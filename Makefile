@@ -1,4 +1,4 @@
-# make install | run | test | check | bench | pictures | lock
+# make install | run | test | check | rules | bench | pictures | lock
 #
 # Every target first brings .venv up to what pyproject.toml and requirements.lock say: with uv where it is on the
 # PATH, else with venv and pip. Nothing is installed outside .venv.
@@ -15,12 +15,13 @@ STAMP := $(VENV)/.installed
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check bench pictures lock
+.PHONY: help install run test check rules bench pictures lock
 
 help:
 	@echo "make run       the demo on http://127.0.0.1:$(PORT) (PORT=..., HANDON_DATABASE=...)"
 	@echo "make test      the tests"
-	@echo "make check     ruff, mypy, import-linter"
+	@echo "make check     ruff, mypy, import-linter, and whether a test holds each rule"
+	@echo "make rules     each rule, and the tests that hold it"
 	@echo "make bench     the benchmarks"
 	@echo "make pictures  the screenshots of the docs, from the running demo"
 	@echo "make install   only the virtual environment"
@@ -54,6 +55,10 @@ check: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	@$(BIN)/python -m tests.rules >/dev/null
+
+rules: $(STAMP)
+	@$(BIN)/python -m tests.rules
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)

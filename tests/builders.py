@@ -1,7 +1,7 @@
 """Small agencies for tests of one rule, so that a test says only what it is about.
 
-`Shelf` rows, a few tools and skills, and `agency(...)` with people: Mia (a binder, whom work is for) and Noor (a master,
-who supervises, audits and sponsors). `Clerk` keeps to the rules' defaults: it proposes every change.
+`Shelf` rows, a few tools and skills, and an open `shop(...)` with people: Mia (a binder, whom work is for) and Noor
+(a master, who supervises, audits and sponsors). `Clerk` keeps to the rules' defaults: it proposes every change.
 """
 
 from __future__ import annotations

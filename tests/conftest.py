@@ -1,4 +1,4 @@
-"""Fixtures that every room's tests share. Core tests run on both databases; the story of the test says nothing of it."""
+"""Fixtures that tests of every room share. Core tests run on both databases; a test says nothing of it."""
 
 from __future__ import annotations
 

@@ -101,9 +101,10 @@ class Bounds:
         return datetime.combine(self.until + timedelta(days=1), time(), UTC)
 
     def sentence(self) -> str:
-        """ "where price is at most 50, 20 times, up to 500 in price, until 2031-04-02"; empty without bounds."""
+        """ "where price is at most 50, 20 times, up to 500 in price, through 2031-04-02"; empty without bounds."""
         parts = [f"where {' and '.join(condition.sentence() for condition in self.where)}"] if self.where else []
         parts += [f"{self.uses} {'time' if self.uses == 1 else 'times'}"] if self.uses else []
         parts += [f"up to {self.sum_of[1]} in {self.sum_of[0].replace('_', ' ')}"] if self.sum_of else []
-        parts += [f"until {self.until:%Y-%m-%d}"] if self.until else []
+        end = self.ends_at()
+        parts += [f"through {end - timedelta(microseconds=1):%Y-%m-%d}"] if end else []
         return ", ".join(parts)

@@ -227,14 +227,17 @@ async def test_waiting_for_a_person_is_never_abandonment_however_long(database: 
 
 
 # A1
-async def test_work_that_is_only_queued_is_not_abandoned(database: str, clock: TestClock) -> None:
-    staged = Staged(AgentCast().plays(Finder, AgentScript(DONE)), Finder)
+async def test_work_whose_legs_are_only_queued_is_not_abandoned(database: str, clock: TestClock) -> None:
+    """One piece runs at a time: the lead's legs stand behind another work's, which hangs."""
+    staged = Staged(AgentCast().plays(Lead, gathers(*finders(2))).plays(Finder, AgentScript(DONE)), Lead, Finder)
     async with shop(database, STAFF, clock=clock, concurrency=1, abandoned_check_every=ONLY_WHEN_ASKED) as at:
         at.agency.script(staged)
         desk = at.agency.desk(at.mia)
-        slow = await desk.of(Finder).start(Find(), "one")
+        queued = await desk.of(Lead).start(Gather(), "things")
         await staged.holds(1)
-        queued = await desk.of(Finder).start(Find(), "two")
+        slow = await desk.of(Finder).start(Find(), "it")
+        staged.let_go()
+        await until(lambda: staged.asked_of(Finder) == 1)
         await clock.advance(timedelta(hours=2))
         assert await at.agency.was_abandoned(slow)
         assert not await at.agency.was_abandoned(queued)

@@ -47,7 +47,15 @@ def changed(n: int, **fields: object) -> Callable[[list[dict]], list[dict]]:
         (lambda rows: [rows[0] | {"lines": 2, "head": rows[2]["hash"]}, *rows[1:3]], 2),
         (lambda rows: [rows[0] | {"signature": "00" * 64}, *rows[1:]], 3),
     ],
-    ids=["a sentence", "a payload", "a line gone", "two swapped", "the end cut off", "cut off with its head", "signature"],
+    ids=[
+        "a sentence",
+        "a payload",
+        "a line gone",
+        "two swapped",
+        "the end cut off",
+        "cut off with its head",
+        "signature",
+    ],
 )
 async def test_whatever_is_changed_in_an_exported_record_is_found_and_named(sqlite_database, clock, tamper, at):
     text, _ = await exported(sqlite_database, clock)
