@@ -52,16 +52,13 @@ class Calls:
 
 
 def with_ids(calls: Sequence[ModelCall], turn: int) -> list[ModelCall]:
-    """The calls, each with an id of its own: none, or one that came twice, is replaced (rule H6)."""
-    seen: set[str] = set()
-    fresh = []
-    for n, call in enumerate(calls):
-        id = call.id
-        if not id or id in seen or len(id) > 200:
-            id = f"call-{turn}-{n + 1}"
-        seen.add(id)
-        fresh.append(ModelCall(id, call.name[:200], call.arguments_text or "{}"))
-    return fresh
+    """The calls, each with an id that no other call of the conversation has (rule H6).
+
+    Always our own: a provider may send none, or the same in every turn, and takes any in the history it is sent.
+    """
+    return [
+        ModelCall(f"call-{turn}-{n}", call.name[:200], call.arguments_text or "{}") for n, call in enumerate(calls, 1)
+    ]
 
 
 def do(scene: Scene, calls: Calls, call: ModelCall, said: str) -> None:

@@ -226,7 +226,7 @@ def verify(lines: Iterable[Mapping[str, Any]], kept: Head) -> Verdict:
     proven = f"{n} lines, each following from the one before, up to the head kept with the work"
     if kept.signature is None:
         return Verdict(True, n, None, "", f"{proven}. The head is not signed.")
-    return Verdict(True, n, None, "", f"{proven}, which is signed by the key {kept.signed_by}.")
+    return Verdict(True, n, None, "", f"{proven}, which is signed by the key {(kept.signed_by or '')[:16]}….")
 
 
 def _signed(kept: Head) -> bool:

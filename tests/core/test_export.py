@@ -28,7 +28,7 @@ async def test_a_finished_record_is_exported_and_proven_by_its_text_and_the_publ
     verdict, signed_by = verify_export(text)
     assert verdict.intact
     assert signed_by == key
-    assert key in verdict.proven
+    assert key[:16] in verdict.proven
 
 
 def changed(n: int, **fields: object) -> Callable[[list[dict]], list[dict]]:
