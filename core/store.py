@@ -373,7 +373,9 @@ def _worth_another_try(error: BaseException) -> bool:
 
 
 def _sqlite_engine(url: str, *, writes: bool) -> Engine:
-    engine = create_engine(url, pool_size=THREADS, max_overflow=0, connect_args={"check_same_thread": False})
+    engine = create_engine(
+        url, pool_size=THREADS, max_overflow=0, connect_args={"check_same_thread": False, "cached_statements": 512}
+    )
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:

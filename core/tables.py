@@ -116,6 +116,7 @@ whole = Table(
     Index(None, "given_by"),
     Index(None, "ended_at", "last_line_at"),
     Index(None, "opened_at"),
+    sqlite_with_rowid=False,
 )
 
 piece = Table(
@@ -172,6 +173,7 @@ piece = Table(
     Index(None, "root"),
     Index(None, "parent"),
     Index(None, "run", "opened_at", sqlite_where=Column("run") == "due", postgresql_where=Column("run") == "due"),
+    sqlite_with_rowid=False,
 )
 
 # A call of the turn under way, where the turn does not end in the transaction that began it.
@@ -191,6 +193,7 @@ turn_call = Table(
     CheckConstraint("state in ('open','to_run','begun','answered')", name="state"),
     CheckConstraint("(state = 'answered') = (answer is not null)", name="answer"),
     Index(None, "subject"),
+    sqlite_with_rowid=False,
 )
 
 message = Table(
@@ -202,6 +205,7 @@ message = Table(
     Column("text", Text, nullable=False),
     Column("calls", Text),  # JSON: [[id, name, arguments], ...]
     Column("results", Text),  # JSON: [[call id, name, text], ...]
+    sqlite_with_rowid=False,
 )
 
 proposal = Table(
@@ -315,6 +319,7 @@ metered_call = Table(
     Column("at", BigInteger, nullable=False),
     CheckConstraint("micros >= 0", name="micros"),
     Index(None, "at"),
+    sqlite_with_rowid=False,
 )
 
 # The record. One chain per whole, numbered from 1 without gaps.
@@ -330,6 +335,7 @@ line = Table(
     Column("payload", Text, nullable=False),
     Column("before", String(64), nullable=False),
     Column("hash", String(64), nullable=False),
+    sqlite_with_rowid=False,
 )
 
 skill_version = Table(

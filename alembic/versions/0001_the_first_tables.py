@@ -1,6 +1,7 @@
 """The first tables"""
 
 import sqlalchemy as sa
+
 from alembic import op
 
 revision = "0001"
@@ -131,6 +132,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["sponsor"], ["person.id"], name=op.f("fk_whole_sponsor")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_whole")),
         sa.UniqueConstraint("given_by", "given_key", name=op.f("uq_whole_given_by_given_key")),
+        sqlite_with_rowid=False,
     )
     with op.batch_alter_table("whole", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_whole_ended_at_last_line_at"), ["ended_at", "last_line_at"], unique=False)
@@ -151,6 +153,7 @@ def upgrade() -> None:
         sa.Column("hash", sa.String(length=64), nullable=False),
         sa.ForeignKeyConstraint(["root"], ["whole.id"], name=op.f("fk_line_root")),
         sa.PrimaryKeyConstraint("root", "n", name=op.f("pk_line")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "piece",
@@ -209,6 +212,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["parent"], ["piece.id"], name=op.f("fk_piece_parent")),
         sa.ForeignKeyConstraint(["root"], ["whole.id"], name=op.f("fk_piece_root")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_piece")),
+        sqlite_with_rowid=False,
     )
     with op.batch_alter_table("piece", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_piece_parent"), ["parent"], unique=False)
@@ -270,6 +274,7 @@ def upgrade() -> None:
         sa.Column("results", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(["piece"], ["piece.id"], name=op.f("fk_message_piece")),
         sa.PrimaryKeyConstraint("piece", "n", name=op.f("pk_message")),
+        sqlite_with_rowid=False,
     )
     op.create_table(
         "metered_call",
@@ -290,6 +295,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["piece"], ["piece.id"], name=op.f("fk_metered_call_piece")),
         sa.ForeignKeyConstraint(["root"], ["whole.id"], name=op.f("fk_metered_call_root")),
         sa.PrimaryKeyConstraint("piece", "n", name=op.f("pk_metered_call")),
+        sqlite_with_rowid=False,
     )
     with op.batch_alter_table("metered_call", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_metered_call_at"), ["at"], unique=False)
@@ -346,6 +352,7 @@ def upgrade() -> None:
         sa.CheckConstraint("state in ('open','to_run','begun','answered')", name=op.f("ck_turn_call_state")),
         sa.ForeignKeyConstraint(["piece"], ["piece.id"], name=op.f("fk_turn_call_piece")),
         sa.PrimaryKeyConstraint("piece", "position", name=op.f("pk_turn_call")),
+        sqlite_with_rowid=False,
     )
     with op.batch_alter_table("turn_call", schema=None) as batch_op:
         batch_op.create_index(batch_op.f("ix_turn_call_subject"), ["subject"], unique=False)
