@@ -1,7 +1,6 @@
 """The first tables"""
 
 import sqlalchemy as sa
-
 from alembic import op
 
 revision = "0001"
