@@ -23,9 +23,21 @@ async def health(request: Request[Any, Any, Any]) -> Response[Any]:
     took = round((time.perf_counter() - began) * 1000)
     status = 200 if answers else 503
     if "text/html" not in request.headers.get("accept", ""):
-        body = {"status": "ok" if answers else "failing", "database": answers, "database_ms": took}
+        body = {
+            "status": "ok" if answers else "failing",
+            "database": answers,
+            "database_ms": took,
+            "public_key": agency.public_key,
+        }
         return Response(body, media_type="application/json", status_code=status)
     html = request.app.state.renderer.html(
-        "health.html", request, me=None, nav="", answers=answers, took=took, at=agency.clock.now()
+        "health.html",
+        request,
+        me=None,
+        nav="",
+        answers=answers,
+        took=took,
+        at=agency.clock.now(),
+        key=agency.public_key,
     )
     return Response(html, media_type="text/html", status_code=status)
