@@ -66,7 +66,7 @@ def begin(
     tokens = sum(money.tokens_of(len(message.text.encode())) for message in messages)
     assert model.price is not None
     cost = model.price.micros(tokens, model.max_output_tokens)
-    no_room = money.reserve(tx, tree, receipts.branch(tx, row), cost)
+    no_room = money.reserve(tx, tree, receipts.branch(tx, row), cost, agent.limits.per_day)
     if no_room is not None:
         why_not = f"it could have cost {house.amount(cost)}, and {house.amount(max(no_room.left, 0))} was left"
         return _refused(house, tx, tree, row, agent, model, question, context, why, why_not)

@@ -144,6 +144,8 @@ def _check_agent(agent: Agent, agents: Mapping[str, Agent], models: Mapping[str,
 
 def _check_skill(agent: str, skill: Skill[object, object]) -> None:
     where = f"{agent}'s skill {skill.name}"
+    if skill.retry is not None:
+        raise BadDeclaration(f"{where}: work is not tried again yet; leave `retry` out rather than rely on it.")
     if skill.name == DECIDE:
         raise BadDeclaration(f"{where}: every agent decides; give the skill another name.")
     _amount(f"{where}: budget", skill.budget)

@@ -17,6 +17,7 @@ from decimal import Decimal, InvalidOperation
 
 from sqlalchemy import bindparam, select, update
 
+from core.clock import from_micros
 from core.errors import BadInput
 from core.receipts import Receipt
 from core.record import Tree
@@ -80,29 +81,47 @@ class NoRoom:
     limit: int
     passing: bool
 
-    def sentence(self, currency: str, own: bool) -> str:
+    def sentence(self, currency: str, own: Receipt) -> str:
         """Rule M11: which limit, what the call could have cost, what was left."""
-        whose = (
-            "its own limit"
-            if own
-            else f"the limit of {self.agent} above it"
-            if self.agent
-            else f"the limit of {self.whose}"
-        )
+        if self.whose == own.id:
+            whose = "its own limit"
+        elif self.whose == own.day_account:
+            whose = f"{own.agent}'s limit for the day (UTC)"
+        else:
+            whose = f"the limit of {self.agent} above it" if self.agent else f"the limit of {self.whose}"
         return (
             f"Its money ran out: a call could have cost {exact(self.need, currency)}, and {whose} of "
             f"{exact(self.limit, currency)} had {exact(max(self.left, 0), currency)} left."
         )
 
 
-def reserve(tx: Tx, tree: Tree, branch: Sequence[Receipt], micros: int) -> NoRoom | None:
-    """Hold `micros` against the piece (last of `branch`), every piece above it and the tree's accounts, or against
-    none of them and say where there is no room (rule M2)."""
+def day_of(agent: str, now: int) -> str:
+    """The key of what an agent spends in a day, in UTC (rule M7)."""
+    return f"agent:{agent}:{from_micros(now):%Y-%m-%d}"
+
+
+def _accounts(tree: Tree, own: Receipt) -> tuple[str, ...]:
+    """What a piece's calls are charged to besides the branch, in the order they are locked."""
+    return tuple(sorted({*tree.accounts, own.day_account})) if own.day_account else tree.accounts
+
+
+def reserve(
+    tx: Tx, tree: Tree, branch: Sequence[Receipt], micros: int, per_day: Decimal | None = None
+) -> NoRoom | None:
+    """Hold `micros` against the piece (last of `branch`), every piece above it, the tree's accounts and, where its
+    agent has a limit `per_day`, that, or against none of them and say where there is no room (rule M2)."""
+    own = branch[-1]
+    if own.call_micros == 0:  # calls of one turn are charged to the day of the first
+        day = day_of(own.agent, tx.now) if per_day is not None else ""
+        if day:
+            open_account(tx, day, to_micros(per_day or 0))
+        if day != own.day_account:
+            own.set(day_account=day)
     for receipt in reversed(branch):
         if micros > receipt.left:
             passing = micros <= receipt.limit_micros - receipt.tree_micros
             return NoRoom(receipt.id, receipt.agent, micros, receipt.left, receipt.limit_micros, passing)
-    for key in tree.accounts:
+    for key in _accounts(tree, own):
         kept = tx.one(_ACCOUNT, account_key=key)
         if kept.limit_micros is not None and micros > kept.limit_micros - kept.spent_micros - kept.reserved_micros:
             left = kept.limit_micros - kept.spent_micros - kept.reserved_micros
@@ -116,7 +135,7 @@ def _move(tx: Tx, tree: Tree, branch: Sequence[Receipt], *, spent: int, reserved
         receipt.set(tree_micros=receipt.tree_micros + spent, reserved_micros=receipt.reserved_micros + reserved)
     own = branch[-1]
     own.set(own_micros=own.own_micros + spent, call_micros=own.call_micros + reserved)
-    for key in tree.accounts:
+    for key in _accounts(tree, own):
         tx.run(_MOVE_ACCOUNT, account_key=key, spent=spent, reserved=reserved)
 
 

@@ -81,6 +81,7 @@ class Receipt:
     tree_micros: int
     reserved_micros: int
     call_micros: int
+    day_account: str
     opened_at: int
     ended_at: int | None
 

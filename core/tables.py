@@ -160,6 +160,7 @@ piece = Table(
     Column("tree_micros", BigInteger, nullable=False),
     Column("reserved_micros", BigInteger, nullable=False),  # here and below
     Column("call_micros", BigInteger, nullable=False),  # of it, for this piece's own call under way
+    Column("day_account", String(250), nullable=False),  # what that call is charged to for its agent's day; else empty
     Column("opened_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
     CheckConstraint("status in ('Working','Waiting','Done','Failed','Stopped','Cancelled')", name="status"),
@@ -295,7 +296,7 @@ help = Table(
 account = Table(
     "account",
     metadata,
-    Column("key", String(200), primary_key=True),
+    Column("key", String(250), primary_key=True),
     Column("limit_micros", BigInteger),
     Column("spent_micros", BigInteger, nullable=False),
     Column("reserved_micros", BigInteger, nullable=False),

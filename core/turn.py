@@ -179,14 +179,13 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     model = house.model_of(scene.agent)
     assert model.price is not None
     cost = model.price.micros(tools.tokens + receipt.tokens, model.max_output_tokens)
-    no_room = money.reserve(tx, tree, receipts.branch(tx, receipt), cost)
+    no_room = money.reserve(tx, tree, receipts.branch(tx, receipt), cost, scene.agent.limits.per_day)
     if no_room is None:
         return Ask(model.name, tools, cost, said, "decide" if isinstance(scene.skill, Deciding) else "work")
     if no_room.passing:
         return Room(said)
-    own = no_room.whose == receipt.id
-    why = no_room.sentence(house.settings.currency, own)
-    if own:
+    why = no_room.sentence(house.settings.currency, receipt)
+    if no_room.whose in (receipt.id, receipt.day_account):
         scene.end(Status.STOPPED, why)
         return None
     above = receipts.get(tx, no_room.whose if no_room.agent else tree.root)

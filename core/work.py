@@ -141,6 +141,7 @@ def insert(house: House, tx: Tx, values: Mapping[str, Any]) -> Receipt:
         "tree_micros": 0,
         "reserved_micros": 0,
         "call_micros": 0,
+        "day_account": "",
         "opened_at": tx.now,
         "ended_at": None,
     }

@@ -12,7 +12,7 @@ depends_on = None
 def upgrade() -> None:
     op.create_table(
         "account",
-        sa.Column("key", sa.String(length=200), nullable=False),
+        sa.Column("key", sa.String(length=250), nullable=False),
         sa.Column("limit_micros", sa.BigInteger(), nullable=True),
         sa.Column("spent_micros", sa.BigInteger(), nullable=False),
         sa.Column("reserved_micros", sa.BigInteger(), nullable=False),
@@ -194,6 +194,7 @@ def upgrade() -> None:
         sa.Column("tree_micros", sa.BigInteger(), nullable=False),
         sa.Column("reserved_micros", sa.BigInteger(), nullable=False),
         sa.Column("call_micros", sa.BigInteger(), nullable=False),
+        sa.Column("day_account", sa.String(length=250), nullable=False),
         sa.Column("opened_at", sa.BigInteger(), nullable=False),
         sa.Column("ended_at", sa.BigInteger(), nullable=True),
         sa.CheckConstraint("(run = 'ended') = (ended_at is not null)", name=op.f("ck_piece_ended")),
