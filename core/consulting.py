@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, select
-
 from core import ids, money, people, receipts
 from core.asking import through
 from core.declare.agents import Agent
@@ -20,14 +18,13 @@ from core.ids import to_uuid
 from core.models.llm import LlmModel
 from core.models.messages import Message, ModelAnswer, ModelRequest, ToolOffer
 from core.record import Tree
-from core.sql import Statement, insert_into
+from core.sql import insert_into
 from core.store import Tx
 from core.tables import help
 from core.values import HelpFrom, HelpReason, HelpStatus, TraceKind
 
 _SYSTEM = "You are asked for advice by another agent. Answer its one question, briefly, from what is given here alone."
 _HELP = insert_into(help)
-_OF_WHOLE = Statement(select(help).where(help.c.root == bindparam("root")).order_by(help.c.asked_at, help.c.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +202,3 @@ def came_back(
     if answer is None:
         return failed(house, tx, tree, row, asked, left=left)
     return took(house, tx, tree, row, asked, answer)
-
-
-def of_whole(tx: Tx, root: str) -> list[Any]:
-    return tx.all(_OF_WHOLE, root=root)

@@ -53,11 +53,6 @@ def _person(tx: Tx, found: Any) -> Person:
     return Person(ids.to_uuid(found.id), found.email, found.name, roles, found.deactivated_at is None)
 
 
-def by_email(tx: Tx, email: str) -> Person | None:
-    found = tx.one(_BY_EMAIL, email=email.strip().lower())
-    return None if found is None else _person(tx, found)
-
-
 def everybody(tx: Tx) -> list[Person]:
     """All who are active, by name."""
     return [_person(tx, found) for found in tx.all(_ALL)]
