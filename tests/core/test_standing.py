@@ -175,6 +175,21 @@ async def test_a_rule_lifts_its_own_agents_propose_and_nothing_else(sqlite_datab
         assert outcome.waiting == (not ("never" in gates or gates == {"alone"}))
 
 
+# R6, R11
+@pytest.mark.parametrize("stricter", ["every time", "never"])
+async def test_a_rule_lifts_nothing_once_its_agents_own_word_has_become_stricter(database, clock, stricter):
+    clerk = Clerk()
+    async with shop(database, [clerk], clock=clock) as at:
+        desk = at.agency.desk(at.mia)
+        await desk.give_rule(Clerk, note_shelf)
+        assert await noting(at) == "Done"
+        clerk.may = GATES[stricter]
+        assert await noting(at) == ("Waiting" if stricter == "every time" else "Done")
+        assert (await at.the_shelf()).count == 1
+        [rule] = await desk.standing_rules()
+        assert (rule.uses, rule.holds) == (1, False)
+
+
 # R12
 @pytest.mark.parametrize(
     ("bounds", "inside", "outside"),
