@@ -19,7 +19,7 @@ from core.sql import Statement
 from core.tables import account as account_table
 from core.tables import metered_call, piece
 from handon import Agency, Agent, Delegation, Desk, ModelAnswer, ModelRequest, Permits, Skill, Specialist, action
-from handon.testing import AgentCast, AgentScript, Says
+from handon.testing import AgentScript, Says
 from tests.builders import Answer, Clerk, Find, Note, look_up, make
 
 CALL = 200  # micros that an answer costs by default
