@@ -9,7 +9,21 @@ from uuid import UUID
 import pytest
 from sqlalchemy import select
 
-from handon import Agency, Agent, Delegation, Gate, NotFound, Permits, Skill, Specialist, Status, TraceKind
+from handon import (
+    Agency,
+    Agent,
+    Context,
+    Delegation,
+    Gate,
+    NotFound,
+    Permits,
+    Skill,
+    Specialist,
+    Stale,
+    Status,
+    TraceKind,
+    action,
+)
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory
 from tests.builders import Answer, Clerk, Head, Heard, Note, Oversee, Shelf, Shop, add_shelf, note_shelf, shop
 from tests.core.test_gate import Top, cast_of, saying, three
@@ -449,3 +463,41 @@ async def test_two_rows_of_one_inbox_are_told_apart_by_id_whatever_order_they_ar
             await decide(proposal.id, fingerprint=proposal.fingerprint)
         await agency.settle()
         assert await marks(agency) == ["A-2"]
+
+
+def renewed(takes: str) -> Agent:
+    """`Clerk` whose tool takes something else since."""
+
+    def more(ctx: Context, shelf: Shelf, note: str, count: int = 7) -> str:
+        shelf.note, shelf.count = note, count
+        return "Noted."
+
+    def other(ctx: Context, shelf: Shelf, text: str) -> str:
+        shelf.note, shelf.count = text, 7
+        return "Noted."
+
+    function = {"more": more, "other": other}[takes]
+    function.__annotations__ = {**function.__annotations__, "ctx": Context, "shelf": Shelf}
+    function.__name__ = "note_shelf"
+    tool = action("Write a note on the shelf")(function)
+    return clerk(skills=[type("Note", (Note,), {"tools": [tool]})()])
+
+
+# P5, P12
+@pytest.mark.xfail(strict=True, reason="what runs is not compared with the fingerprint of what was shown")
+@pytest.mark.parametrize("takes", ["more", "other"])
+async def test_a_call_that_would_run_with_other_arguments_than_were_shown_is_stale(database: str, takes: str) -> None:
+    async with shop(database, clock=TestClock()) as at:
+        script = AgentScript(Says.tool(note_shelf, {"shelf": str(at.shelf), "note": "dusty"}), BACK)
+        heard = Heard(AgentCast().plays(Clerk, script))
+        at.agency.script(heard)
+        outcome = await at.agency.desk(at.mia).of(Clerk).do(Note(), await at.the_shelf())
+    async with reopened(database, heard, [renewed(takes)], clock=TestClock()) as agency:
+        desk = agency.desk(at.mia)
+        [proposal] = await desk.proposals()
+        with pytest.raises(Stale):
+            await desk.approve(proposal.id, fingerprint=proposal.fingerprint)
+        assert await noted(agency, at.shelf) == 0
+        await desk.refuse(proposal.id)
+        await agency.settle()
+        assert (await desk.outcome(outcome.task)).done
