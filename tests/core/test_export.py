@@ -57,8 +57,8 @@ def changed(n: int, **fields: object) -> Callable[[list[dict]], list[dict]]:
         "signature",
     ],
 )
-async def test_whatever_is_changed_in_an_exported_record_is_found_and_named(sqlite_database, clock, tamper, at):
-    text, _ = await exported(sqlite_database, clock)
+async def test_whatever_is_changed_in_an_exported_record_is_found_and_named(database, clock, tamper, at):
+    text, _ = await exported(database, clock)
     rows = tamper([json.loads(row) for row in text.splitlines()])
     verdict, _ = verify_export("\n".join(json.dumps(row) for row in rows))
     assert not verdict.intact
