@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from core import record
+from core.house import House
 from core.sql import Statement
 from core.store import Tx
 from core.tables import line
@@ -199,11 +200,11 @@ def forge(it: Told, n: int, before: str, summary: str) -> dict[str, Any]:
 # T3
 async def test_fifty_writers_at_once_on_one_whole_leave_one_unbroken_chain(database: str) -> None:
     async with told(database) as it:
-        count = 50
+        count, house = 50, it.at.agency._house
 
         def write(n: int) -> Any:
             def add(tx: Tx) -> None:
-                tree = record.lock(tx, it.task.hex)
+                tree = house.tree(tx, it.task.hex)
                 for part in range(3):
                     tree.append(tx.now, it.task.hex, TraceKind.TOOL_RAN, f"Writer {n}, {part}.", {"writer": n})
 
@@ -350,6 +351,16 @@ async def test_a_record_that_was_written_anew_with_its_head_does_not_bear_the_si
 
 
 # T3, T6
+async def test_a_record_of_ended_work_whose_signature_was_taken_away_does_not_hold(database: str) -> None:
+    async with told(database) as it:
+        rows = rehashed(changed(await rows_of_record(it)))
+        await write_anew(it, rows)
+        await it.sql("update whole set head = :head, signature = null where id = :root", head=rows[-1]["hash"])
+        assert await it.broken_at() == len(rows)
+        assert "signature of its head is gone" in (await it.desk.verify_trace(it.task)).why
+
+
+# T3, T6
 @pytest.mark.parametrize("how", TAMPERED)
 @pytest.mark.parametrize("head_too", [False, True])
 async def test_a_file_that_was_written_anew_is_found_out_by_its_head_or_by_the_signature(
@@ -381,15 +392,15 @@ async def write_anew(it: Told, rows: Rows) -> None:
 async def test_writers_in_two_processes_at_once_leave_one_unbroken_chain(database: str) -> None:
     async with told(database) as it, make(database, STAFF, clock=TestClock()) as other:
 
-        def write(n: int) -> Any:
+        def write(n: int, house: House) -> Any:
             def add(tx: Tx) -> None:
-                tree = record.lock(tx, it.task.hex)
+                tree = house.tree(tx, it.task.hex)
                 tree.append(tx.now, it.task.hex, TraceKind.TOOL_RAN, f"Writer {n}.", {"writer": n})
 
             return add
 
-        stores = [it.at.agency.store, other.store]
-        await asyncio.gather(*(stores[n % 2].write(write(n)) for n in range(50)))
+        two = [it.at.agency, other]
+        await asyncio.gather(*(two[n % 2].store.write(write(n, two[n % 2]._house)) for n in range(50)))
         verdict = await it.desk.verify_trace(it.task)
         assert (verdict.intact, verdict.lines) == (True, len(it.lines) + 50)
         added = [json.loads(entry.payload)["writer"] for entry in (await it.desk.trace_of(it.task))[len(it.lines) :]]
