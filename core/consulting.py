@@ -1,7 +1,7 @@
 """Consulting a more capable model: one focused question, with no conversation, no tools and no rights (rules C).
 
-The model is asked outside any transaction: `begin` reserves the money or says why not, `took` and `failed` record what
-came of it. Each consult is a help row and a line.
+The model is asked outside any transaction: `begin` reserves the money or says why not, `came_back` records what came
+of it. Each consult is a help row and a line.
 """
 
 from __future__ import annotations
@@ -144,13 +144,13 @@ def _refused(
     return f"{model.name} was not asked: {why_not}. Go on without."
 
 
-def took(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: ModelAnswer) -> str:
+def _took(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: ModelAnswer, held: int) -> str:
     """Charge and record an answer; answers what the working model is told."""
     estimated = answer.tokens_in is None or answer.tokens_out is None
     tokens = (answer.tokens_in or 0, answer.tokens_out or 0, answer.tokens_cached)
     assert asked.model.price is not None
     cost = asked.reserved if estimated else asked.model.price.micros(*tokens)
-    money.settle(tx, tree, receipts.branch(tx, row), asked.reserved, cost)
+    money.settle(tx, tree, receipts.branch(tx, row), held, cost)
     money.meter(tx, tree, row, asked.model.name, "consult", tokens, cost, estimated=estimated)
     _keep(
         house,
@@ -169,15 +169,15 @@ def took(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: Mod
     return answer.text
 
 
-def failed(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, *, left: bool) -> str:
+def _failed(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, held: int, *, left: bool) -> str:
     """The model gave no help; the work goes on without it. `left`: the request had got there, so it is charged its
     whole reservation (rule M10)."""
     micros = asked.reserved if left else 0
     if left:
-        money.settle(tx, tree, receipts.branch(tx, row), asked.reserved, micros)
+        money.settle(tx, tree, receipts.branch(tx, row), held, micros)
         money.meter(tx, tree, row, asked.model.name, "consult", (0, 0, 0), micros, estimated=True)
     else:
-        money.release(tx, tree, receipts.branch(tx, row), asked.reserved)
+        money.release(tx, tree, receipts.branch(tx, row), held)
     _keep(
         house,
         tx,
@@ -196,9 +196,19 @@ def failed(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, *, left: 
 
 
 def came_back(
-    house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: ModelAnswer | None, *, left: bool
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    row: Any,
+    asked: Consult,
+    answer: ModelAnswer | None,
+    *,
+    left: bool,
+    late: bool = False,
 ) -> str:
-    """Record what came of a consult; answers what the working model is told."""
+    """Charge and record what came of a consult; answers what the working model is told. `late`: the piece was closed
+    meanwhile, so nothing is held for it any longer (rule E9)."""
+    held = 0 if late else asked.reserved
     if answer is None:
-        return failed(house, tx, tree, row, asked, left=left)
-    return took(house, tx, tree, row, asked, answer)
+        return _failed(house, tx, tree, row, asked, held, left=left)
+    return _took(house, tx, tree, row, asked, answer, held)

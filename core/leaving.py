@@ -8,7 +8,7 @@ from core.house import House
 from core.models.messages import ModelAnswer
 from core.store import Tx
 from core.turn import Ask, Held, charge, stopped_by_guard, too_long
-from core.values import Status
+from core.values import Status, TraceKind
 
 
 def give_back(house: House, tx: Tx, held: Held) -> None:
@@ -24,21 +24,27 @@ def give_back(house: House, tx: Tx, held: Held) -> None:
         house.wake(tx, receipt.id)
 
 
-def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> None:
-    """A call that left and was cut off is charged its whole reservation (rule M10)."""
+def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> bool:
+    """A call that left and was cut off is charged its whole reservation (rule M10). Answers whether its piece was this
+    run's no more: then nothing was held for it any longer, and the charge goes on the record by itself (rule E9)."""
     tree = house.tree(tx, held.root)
-    receipt = work.mine(tx, held.piece, held.fence)
-    money.settle(tx, tree, receipts.branch(tx, receipt), ask.reserved, ask.reserved)
+    receipt = receipts.get(tx, held.piece)
+    late = receipt.fence != held.fence or receipt.run != "held"
+    money.settle(tx, tree, receipts.branch(tx, receipt), 0 if late else ask.reserved, ask.reserved)
     money.meter(tx, tree, receipt, ask.model, ask.purpose, (0, 0, 0), ask.reserved, estimated=True)
+    if late:
+        words = f"{house.label(receipt.agent)} had no answer from {ask.model}, too late: charged as reserved."
+        tree.append(tx.now, held.piece, TraceKind.LATE_ANSWER, words, {"model": ask.model, "micros": ask.reserved})
+    return late
 
 
 def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: str) -> None:
     """Its model gave no answer. `left`: the request may have got there, so it is charged its reservation (M10)."""
     tree = house.tree(tx, held.root)
+    if left and charge_unanswered(house, tx, held, ask):
+        return
     receipt = work.mine(tx, held.piece, held.fence)
-    if left:
-        charge_unanswered(house, tx, held, ask)
-    else:
+    if not left:
         money.release(tx, tree, receipts.branch(tx, receipt), ask.reserved)
     scene = scenes.of(house, tx, tree, receipt)
     if scene is None or scene.end_closing():

@@ -11,7 +11,7 @@ import pytest
 
 from core import money, receipts, record
 from core.store import Tx
-from handon import Agent, Delegation, ModelAnswer, ModelRequest, Price, Specialist, Status
+from handon import Agent, Delegation, ModelAnswer, ModelRequest, Price, Specialist, Status, TraceKind
 from handon.testing import AgentCast, AgentScript, ProcessDied, Says, TestClock, Trajectory, Unreachable
 from tests.builders import Answer, Find, Shop, shop
 from tests.staging import (
@@ -261,7 +261,6 @@ async def test_a_call_that_breaks_off_holds_nothing_at_any_level_and_is_charged_
 
 
 # M10, E9
-@pytest.mark.xfail(strict=True, reason="what breaks off after its piece was closed is not charged")
 @pytest.mark.parametrize("error", [TimeoutError, ConnectionResetError])
 async def test_a_call_that_breaks_off_after_its_piece_was_closed_is_charged_all_the_same(
     database: str, clock: TestClock, error: type[Exception]
@@ -287,6 +286,8 @@ async def test_a_call_that_breaks_off_after_its_piece_was_closed_is_charged_all_
         assert [row.status for row in rows] == ["Failed"] * 3
         assert rows[2].own_micros == held
         assert await account(at.agency, "rebinding") == (2 * CALL + held, 0)
+        last = (await at.agency.desk(at.mia).trace_of(task))[-1]
+        assert (last.kind, last.micros) == (TraceKind.LATE_ANSWER, held)
 
 
 # M3
