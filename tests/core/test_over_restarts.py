@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 from uuid import UUID
 
@@ -501,3 +502,48 @@ async def test_a_call_that_would_run_with_other_arguments_than_were_shown_is_sta
         await desk.refuse(proposal.id)
         await agency.settle()
         assert (await desk.outcome(outcome.task)).done
+
+
+def named(name: str, **said: Any) -> Agent:
+    """An agent whose class is called `name`, and who proposes its notes."""
+    return type(name, (Agent,), {"roles": {"helper"}, "skills": [Note()], **said})()  # type: ignore[no-any-return]
+
+
+NAMES = ["Планировщик", "計画", "助手", "Élodie", "Elodie", "Àlodie", "Collator" * 10, "Collator" * 10 + "s"]
+
+
+# D3, P2
+async def test_agents_of_any_name_are_told_apart_over_a_restart_by_models_and_by_people(database: str) -> None:
+    """All at once under one head, some of which clean to the same: each proposes its own note."""
+
+    def staff() -> list[Agent]:
+        agents = [named(name) for name in NAMES]
+        return [named("Head", may=Permits.changes_alone(), skills=[Oversee()], delegates=to(agents)), *agents]
+
+    def to(agents: list[Agent]) -> Delegation:
+        return Delegation(to=[Specialist.of(type(agent), Note()) for agent in agents])
+
+    first, second = staff(), staff()
+    async with shop(database, first, clock=TestClock()) as at:
+        legs = [Says.hand_to(type(agent), Note(), Says.row(at.shelf)) for agent in first[1:]]
+        assert all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", leg.calls[0].name) for leg in legs)
+        assert len({leg.calls[0].name for leg in legs}) == len(NAMES)
+        cast = AgentCast().plays("Head", AgentScript(Says.together(*legs), BACK))
+        for agent in first[1:]:
+            note = Says.tool(note_shelf, {"shelf": str(at.shelf), "note": agent.name})
+            cast.plays(agent.name, AgentScript(note, Says.hand_back(Answer(text=agent.name))))
+        heard = Heard(cast)
+        at.agency.script(heard)
+        outcome = await at.agency.desk(at.mia).of("Head").do(Oversee(), "it")
+    async with reopened(database, heard, second, clock=TestClock()) as agency:
+        desk = agency.desk(at.mia)
+        proposals = {proposal.agent: proposal for proposal in await desk.proposals()}
+        assert set(proposals) == set(NAMES)
+        for name, proposal in proposals.items():
+            assert proposal.sentence == f"Write on A-1: {name}"
+            assert proposal.asked_through == f"{agency.agents[name].shown_as}, working for Head"
+            await desk.approve(proposal.id)
+        await agency.settle()
+        assert (await desk.outcome(outcome.task)).done
+        assert await noted(agency, at.shelf) == len(NAMES)
+    assert [Answer.model_validate_json(told).text for told in heard.told("Head")] == NAMES
