@@ -332,3 +332,39 @@ async def test_a_row_that_is_not_there_is_not_handed_on(database: str, clock: Te
         _, heard, tree = await do(opened, cast, Head)
         assert tree == ["Head · Oversee: Done"]
         assert heard.told(Head) == [f"There is no shelf with the id {gone}."]
+
+
+class Parcel(BaseModel):
+    weight: float
+    label: float | str
+    more: dict[str, Any]
+
+
+class Send(Skill[Parcel, Answer]):
+    description = "Send a parcel."
+
+    def brief(self, parcel: Parcel) -> str:
+        return repr(parcel)
+
+
+class Sender(Agent):
+    roles = {"helper"}
+    skills = [Send()]
+
+
+class Packer(Agent):
+    roles = {"helper"}
+    skills = [Oversee()]
+    delegates = Delegation(to=[Specialist.of(Sender, Send())])
+
+
+# H2, H4
+@pytest.mark.xfail(strict=True, reason="a number that is no integer is handed on as text")
+async def test_what_is_handed_on_arrives_with_the_very_values_that_were_written(
+    database: str, clock: TestClock
+) -> None:
+    parcel = Parcel(weight=1.5, label=0.25, more={"a": 2, "b": [1e-3, "1.5", None]})
+    async with shop(database, [Packer(), Sender()], clock=clock) as opened:
+        cast = AgentCast().plays(Packer, AgentScript(Says.hand_to(Sender, Send(), parcel), BACK))
+        _, heard, _ = await do(opened, cast.plays(Sender, AgentScript(BACK)), Packer)
+        assert heard.of(Sender)[0].brief == repr(parcel)
