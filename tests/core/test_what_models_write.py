@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from handon import Agent, Delegation, ModelAnswer, ModelCall, ModelRequest, Permits, Skill, Specialist
+from handon import Agent, Delegation, ModelAnswer, ModelCall, ModelRequest, Permits, Skill, Specialist, query
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory
 from tests.builders import Answer, Clerk, Find, Note, Shop, hears, look_up, model, note_shelf, shop
 
@@ -306,3 +306,32 @@ async def test_a_number_that_is_none_is_a_failed_attempt_however_it_is_written(
         task = await desk.of(Asker).start(Reckon(), "it")
         await opened.agency.settle()
         assert (await desk.outcome(task)).result == Exact(text="y", weight=1.5)
+
+
+@query("Weigh")
+def weigh(grams: float, more: dict[str, Any]) -> str:
+    return f"{grams} {more}"
+
+
+class Weigh(Skill[str, Answer]):
+    tools = [weigh]
+
+
+class Weigher(Agent):
+    roles = {"helper"}
+    skills = [Weigh()]
+
+
+# H4
+@pytest.mark.xfail(strict=True, reason="a number that is none reaches a tool")
+@pytest.mark.parametrize("grams", ["1e400", '"NaN"', '"-Infinity"', '1, "more": {"a": [1e400]}'])
+async def test_a_number_that_is_none_reaches_no_tool(database: str, clock: TestClock, grams: str) -> None:
+    async with shop(database, [Weigher()], clock=clock) as opened:
+        wrong = Says.raw("weigh", f'{{"more":{{}},"grams":{grams}}}')
+        right = Says.raw("weigh", '{"more":{},"grams":1.5}')
+        heard = hears(opened.agency, AgentCast().plays(Weigher, AgentScript(wrong, right, BACK)))
+        assert (await opened.agency.desk(opened.mia).of(Weigher).do(Weigh(), "it")).done
+        told = heard.told(Weigher)
+        assert "inf" not in told[0]
+        assert told[0] != told[1] == "1.5 {}"
+        assert "number" in told[0]
