@@ -547,3 +547,21 @@ async def test_agents_of_any_name_are_told_apart_over_a_restart_by_models_and_by
         assert (await desk.outcome(outcome.task)).done
         assert await noted(agency, at.shelf) == len(NAMES)
     assert [Answer.model_validate_json(told).text for told in heard.told("Head")] == NAMES
+
+
+# P5, E4
+@pytest.mark.xfail(strict=True, reason="the record calls a letter undecided that Mia had approved")
+async def test_a_letter_that_was_approved_and_whose_work_was_stopped_before_it_left_is_not_told_as_undecided(
+    database: str,
+) -> None:
+    post, heard = Office.opens(), letters()
+    post.delivered.set()
+    at, task, proposal = await letter_approved(database, heard)
+    async with reopened(database, heard, [writer()], clock=TestClock(), concurrency=0) as agency:
+        await agency.desk(at.mia).stop(task)
+        assert (await agency.desk(at.mia).piece(task)).status is Status.CANCELLED
+        assert (await agency.desk(at.mia).proposal(proposal)).status == "Withdrawn"
+        assert not any("undecided" in line for line in await decisions(agency, task))
+    async with reopened(database, heard, [writer()], clock=TestClock()) as agency:
+        await agency.settle()
+    assert post.sent == []
