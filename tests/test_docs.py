@@ -17,7 +17,7 @@ ROWS = [line for line in PAGE.splitlines() if line.startswith("| ") and not line
 YET = "**not held yet"
 
 
-def tests_of(file: str) -> dict[str, bool]:
+def functions_of(file: str) -> dict[str, bool]:
     """The functions of a file, each with whether it is marked as one that cannot hold yet."""
     return {
         node.name: any("xfail" in ast.unparse(mark) for mark in node.decorator_list)
@@ -28,13 +28,13 @@ def tests_of(file: str) -> dict[str, bool]:
 
 @pytest.mark.parametrize("file", sorted({file for file, _ in NAMED}))
 def test_every_test_that_is_named_for_a_failure_is_there(file: str) -> None:
-    assert {test for of, test in NAMED if of == file} <= set(tests_of(file))
+    assert {test for of, test in NAMED if of == file} <= set(functions_of(file))
 
 
 def test_a_failure_is_said_to_be_held_where_its_tests_hold_and_only_there() -> None:
     wrong = []
     for row in ROWS:
-        fails = any(tests_of(file)[test] for file, test in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row))
+        fails = any(functions_of(file)[test] for file, test in re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row))
         if fails != (YET in row.lower()):
             wrong.append(row)
     assert wrong == []
