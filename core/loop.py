@@ -14,7 +14,8 @@ from typing import Any
 
 import stamina
 
-from core import acting, asking, consulting, leaving, outside, turn, work
+from core import acting, consulting, leaving, outside, turn, work
+from core.asking.proposals import decider
 from core.declare.actions import Action, Context
 from core.declare.schemas import text_of
 from core.errors import Abort, HandonError, Superseded, Unreachable
@@ -189,12 +190,12 @@ class Loop:
         house = self._house
         tree = house.tree(tx, held.root)
         row = work.mine(tx, held.piece, held.fence)
-        agents = asking.agents_of(house, row)
-        action = asking.find_action(house, agents[-1], row, call.name)
+        agents = house.agents_of(row.agents)
+        action = acting.find(agents[-1], row.skill, call.name)
         if action is None:
             turn.answer_call(tx, held.piece, call.position, f"{call.name} is no longer a tool of this work.", False)
             return None
-        account, person = agents[-1].account, asking.decider(tx, call.subject) or tree.person
+        account, person = agents[-1].account, decider(tx, call.subject) or tree.person
         key = f"{held.piece}-{call.subject or f'{row.turn}-{call.position}'}"
         try:
             values = action.read(call.arguments)
