@@ -158,7 +158,7 @@ async def test_a_process_that_was_only_slow_does_nothing_more_once_its_piece_was
         [finder] = await staged.holds(1)
         await clock.advance(LONG)
         other = make(database, STAFF, clock=TestClock(clock.now()), **RESUME)
-        other.script(AgentCast().plays(Finder, AgentScript(LOOKS, DONE)).plays(Lead, gathers(*finders(1))))
+        other.script(AgentCast().plays(Finder, AgentScript(LOOKS, DONE)).plays(Lead, AgentScript(DONE)))
         async with other:
             assert await other.close_abandoned_work() == 1
             await other.settle()

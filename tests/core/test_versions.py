@@ -43,7 +43,7 @@ async def test_a_definition_that_changed_while_its_piece_waited_is_on_the_receip
     task, mia = await wait_in(database, clock, keeper("Write small.", add_shelf))
     newer = keeper("Write large.", add_shelf, look_up)
     async with reopened(database, AgentCast(), [newer], clock=clock) as agency:
-        heard = hears(agency, AgentCast().plays("Keeper", AgentScript(ADD, DONE)))
+        heard = hears(agency, AgentCast().plays("Keeper", AgentScript(DONE)))
         desk = agency.desk(mia)
         opened_with = (await desk.piece(task)).skill_version
         [proposal] = await desk.proposals()
@@ -65,7 +65,7 @@ async def test_a_definition_that_changed_while_its_piece_waited_is_on_the_receip
 async def test_a_definition_that_is_the_same_says_nothing(database: str, clock: TestClock) -> None:
     task, mia = await wait_in(database, clock, keeper("Write small.", add_shelf))
     async with reopened(database, AgentCast(), [keeper("Write small.", add_shelf)], clock=clock) as agency:
-        agency.script(AgentCast().plays("Keeper", AgentScript(ADD, DONE)))
+        agency.script(AgentCast().plays("Keeper", AgentScript(DONE)))
         desk = agency.desk(mia)
         await desk.approve((await desk.proposals())[0].id)
         assert (await desk.stands(task)).done
