@@ -120,7 +120,8 @@ FIRST_WORK = (
     "insert into piece (id, root, depth, branch, agents, agent, skill, skill_version, helper, input, status, run,"
     " fence, let_go, closing_why, waiting_on, outcome, abandoned, turn, messages, tokens, model_calls, handed_on,"
     " levels_left, failed_in_row, consulted_stuck, same_calls, last_calls, limit_micros, own_micros, tree_micros,"
-    " reserved_micros, call_micros, day_account, opened_at) values ('w1', 'w1', 0, 'w1', 'Clerk', 'Clerk', 'Find', 'v1', false, '{}',"
+    " reserved_micros, call_micros, day_account, opened_at)"
+    " values ('w1', 'w1', 0, 'w1', 'Clerk', 'Clerk', 'Find', 'v1', false, '{}',"
     " 'Working', 'held', 1, false, '', '', '', false, 1, 2, 9, 1, 0, 0, 0, false, 0, '', 100, 7, 7, 5, 5,"
     " 'agent:Clerk:2031-03-03', 1)",
 )
