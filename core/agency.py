@@ -32,6 +32,7 @@ from core.dispatch.local import LocalDispatcher
 from core.errors import Abort, HandonError, NotFound, ProcessDied
 from core.house import Events, House
 from core.loop import Loop
+from core.models import ready
 from core.models.llm import LlmModel
 from core.models.scripted import Answerer, ScriptedModel
 from core.settings import Settings
@@ -74,7 +75,7 @@ class Agency:
         model_pause: timedelta = Settings.model_pause,
         create_rows: bool = Settings.create_rows,
     ) -> None:
-        by_name, by_model = delegations.check(agents, models, default_model)
+        by_name, by_model = delegations.check(agents, models, default_model, currency)
         money.to_micros(task_budget)
         settings = Settings(
             name=name,
@@ -159,6 +160,7 @@ class Agency:
         self.bus.close()
         await self.clock.stop()
         await self._dispatcher.stop(self.settings.stop_grace.total_seconds())
+        await ready.close(self._house.models.values())
         await self.store.close()
 
     def _on_abort(self, piece: str, error: Abort) -> None:
