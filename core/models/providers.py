@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import httpx2
 from pydantic_ai import exceptions as wrong
@@ -48,7 +48,7 @@ class Provided:
         self._address, self._key = model.base_url, key
         self._seconds = model.timeout.total_seconds()
         self._open: tuple[httpx2.AsyncClient, Model] | None = None
-        self._make = _anthropic if provider == "anthropic" else _openai
+        self._make = _anthropic() if provider == "anthropic" else _openai(responses=provider == "openai")
 
     def __repr__(self) -> str:
         return f"Provided({self._provider}:{self._called})"
@@ -56,7 +56,7 @@ class Provided:
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         if self._open is None:
             http = httpx2.AsyncClient(timeout=self._timeout)
-            self._open = http, self._make(self._provider, self._called, self._address, self._key, http)
+            self._open = http, self._make(self._called, self._address, self._key, http)
         try:
             response = await model_request(
                 self._open[1],
@@ -65,7 +65,7 @@ class Provided:
                 model_request_parameters=ModelRequestParameters(function_tools=[_tool(one) for one in request.tools]),
                 instrument=False,
             )
-        except wrong.AgentRunError as error:
+        except Exception as error:  # the libraries trip over some answers in ways of their own
             log.warning("%s (%s:%s): %s", self._name, self._provider, self._called, self._scrubbed(error))
             raise _told(error) from None
         return _answer(response, request.max_output_tokens)
@@ -82,42 +82,58 @@ class Provided:
 
     def _settings(self, most: int) -> ModelSettings:
         # `request_timeout` bounds the whole of it: a server that sends a byte now and then is given up too.
-        return ModelSettings(max_tokens=most, timeout=self._timeout, request_timeout=self._seconds, max_retries=0)
+        return ModelSettings(
+            max_tokens=most,
+            timeout=self._timeout,  # type: ignore[typeddict-item]
+            request_timeout=self._seconds,
+            max_retries=0,
+        )
 
     def _scrubbed(self, error: Exception) -> str:
         text = f"{type(error).__name__}: {error}"
         return text.replace(self._key, "***") if self._key else text
 
 
-# The libraries' own models, each loaded when it is first needed
+# The libraries' own models. They are loaded when an agency is made with one, so that no first call waits for it
+
+Maker = Callable[[str, str | None, str | None, httpx2.AsyncClient], Model]
 
 
-def _anthropic(provider: str, called: str, address: str | None, key: str | None, http: httpx2.AsyncClient) -> Model:
+def _anthropic() -> Maker:
     from pydantic_ai.models.anthropic import AnthropicModel
     from pydantic_ai.providers.anthropic import AnthropicProvider
 
-    return AnthropicModel(called, provider=AnthropicProvider(api_key=key or NO_KEY, base_url=address, http_client=http))
+    def make(called: str, address: str | None, key: str | None, http: httpx2.AsyncClient) -> Model:
+        there = AnthropicProvider(api_key=key or NO_KEY, base_url=address, http_client=http)
+        return AnthropicModel(called, provider=there)
+
+    return make
 
 
-def _openai(provider: str, called: str, address: str | None, key: str | None, http: httpx2.AsyncClient) -> Model:
+def _openai(*, responses: bool) -> Maker:
     from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel, OpenAIResponsesModelSettings
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai import OpenAIProvider
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-    at: OpenAIProvider | OpenAICompatibleProvider
-    if address is None:
-        at = OpenAIProvider(api_key=key, http_client=http)
-    else:
-        # What speaks like OpenAI knows the limit by its older name; one that is not understood would not be kept.
-        older = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
-        at = OpenAICompatibleProvider(
-            "elsewhere", base_url=address, api_key=key or NO_KEY, http_client=http, profile=older
-        )
-    if provider == "openai-chat":
-        return OpenAIChatModel(called, provider=at)
+    # What speaks like OpenAI knows the limit by its older name; one that is not understood would not be kept.
+    older = OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False)
     # The conversation is ours and sent whole each time: nothing of it is to be kept there.
-    return OpenAIResponsesModel(called, provider=at, settings=OpenAIResponsesModelSettings(openai_store=False))
+    unkept = OpenAIResponsesModelSettings(openai_store=False)
+
+    def make(called: str, address: str | None, key: str | None, http: httpx2.AsyncClient) -> Model:
+        there: OpenAIProvider | OpenAICompatibleProvider
+        if address is None:
+            there = OpenAIProvider(api_key=key, http_client=http)
+        else:
+            there = OpenAICompatibleProvider(
+                "elsewhere", base_url=address, api_key=key or NO_KEY, http_client=http, profile=older
+            )
+        if responses:
+            return OpenAIResponsesModel(called, provider=there, settings=unkept)
+        return OpenAIChatModel(called, provider=there)
+
+    return make
 
 
 # What is asked
@@ -204,7 +220,7 @@ def _tokens(usage: RequestUsage, said: bool) -> tuple[int | None, int | None, in
 # What can go wrong
 
 
-def _told(error: wrong.AgentRunError) -> HandonError:
+def _told(error: Exception) -> HandonError:
     if isinstance(error, wrong.ModelRateLimitError | wrong.ModelUnavailableError):
         return Unreachable("its provider turns requests away for now", error.retry_after)
     if isinstance(error, wrong.ModelConnectionError) and error.phase in ("pool", "connect"):
@@ -219,4 +235,6 @@ def _told(error: wrong.AgentRunError) -> HandonError:
         return AnswerLost("the connection broke before it had answered")
     if isinstance(error, wrong.ModelServerError):
         return AnswerLost("its provider failed while it answered")
+    if isinstance(error, wrong.UserError):
+        return Rejected("the request cannot be put to it")
     return AnswerUnusable("what came back is no answer")

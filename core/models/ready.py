@@ -65,11 +65,10 @@ def _client(model: LlmModel) -> ModelClient:
         from core.models.providers import Provided
 
         return Provided(model, provider, called, key)
-    except ImportError as error:
+    except ImportError:
         package = provider.partition("-")[0]
         raise BadDeclaration(
-            f"The model {model.name} needs a package that is not there ({error.name}): "
-            f"pip install 'pydantic-ai-slim[{package}]' genai-prices."
+            f"The model {model.name} needs a package that is not there: pip install 'pydantic-ai-slim[{package}]'."
         ) from None
 
 
