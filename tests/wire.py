@@ -24,13 +24,15 @@ Call = tuple[str, Any]  # a tool's name, and its arguments: a dict, or text as i
 
 @dataclass(frozen=True)
 class Reply:
-    """What is answered: a status, a body, headers. `hangs`: nothing, for ever; `drops`: half of it, and the line."""
+    """What is answered: a status, a body, headers. `hangs`: nothing, for ever; `drops`: half of it, and no more;
+    `after`: not before a test says so."""
 
     body: Any = field(default_factory=dict)
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     hangs: bool = False
     drops: bool = False
+    after: asyncio.Event | None = None
 
     def raw(self) -> bytes:
         body = self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
@@ -76,6 +78,8 @@ class Provider:
         if reply.hangs:
             await reader.read(1)  # comes back when the other side has gone
             return False
+        if reply.after is not None:
+            await reply.after.wait()
         writer.write(reply.raw())
         await writer.drain()
         return not reply.drops

@@ -28,6 +28,7 @@ from core.models.messages import Message, ModelAnswer, ModelCall, ModelRequest, 
 log = logging.getLogger(__name__)
 
 CONNECT = 10  # seconds for a connection to be made: nothing has left before it is
+FOR_NOW = (408, 409, 425)  # turned away, but not for good
 NO_KEY = "none"  # sent where an address needs no key: the libraries insist on one
 
 # What turns a request down for good, and what a person is told of it.
@@ -78,7 +79,7 @@ class Provided:
 
     @property
     def _timeout(self) -> httpx2.Timeout:
-        return httpx2.Timeout(self._seconds, connect=min(CONNECT, self._seconds))
+        return httpx2.Timeout(self._seconds, connect=min(CONNECT, self._seconds / 2))
 
     def _settings(self, most: int) -> ModelSettings:
         # `request_timeout` bounds the whole of it: a server that sends a byte now and then is given up too.
@@ -221,14 +222,15 @@ def _tokens(usage: RequestUsage, said: bool) -> tuple[int | None, int | None, in
 
 
 def _told(error: Exception) -> HandonError:
-    if isinstance(error, wrong.ModelRateLimitError | wrong.ModelUnavailableError):
-        return Unreachable("its provider turns requests away for now", error.retry_after)
     if isinstance(error, wrong.ModelConnectionError) and error.phase in ("pool", "connect"):
         return Unreachable("no connection to its provider can be made")
+    status = error.status_code if isinstance(error, wrong.ModelHTTPError) else 0
+    away = isinstance(error, wrong.ModelRateLimitError | wrong.ModelUnavailableError) or status in FOR_NOW
+    if away and isinstance(error, wrong.ModelAPIError):
+        return Unreachable("its provider turns requests away for now", error.retry_after)
     for kind, why in _REJECTED:
-        if isinstance(error, kind):
-            status = f" ({error.status_code})" if isinstance(error, wrong.ModelHTTPError) else ""
-            return Rejected(f"{why}{status}")
+        if isinstance(error, kind) or (kind is wrong.ModelRequestRejectedError and 400 <= status < 500):
+            return Rejected(f"{why} ({status})" if status else why)
     if isinstance(error, wrong.ModelRequestTimeout | wrong.ModelTimeoutError):
         return AnswerLost("it did not answer in time")
     if isinstance(error, wrong.ModelConnectionError):

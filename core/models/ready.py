@@ -89,10 +89,8 @@ def _price(model: LlmModel, currency: str) -> Price:
     ask = "give it one, Price(input=..., output=...) a million tokens"
     if provider not in PROVIDERS or model.base_url is not None:
         raise BadDeclaration(f"The model {model.name} has no price: {ask}.")
-    try:
-        from core.models import prices
-    except ImportError:
-        raise BadDeclaration(f"The model {model.name} has no price: {ask}, or install genai-prices.") from None
+    from core.models import prices
+
     found = prices.known_price(PROVIDERS[provider][1], called)
     if found is None:
         raise BadDeclaration(f"The model {model.name} has no price, and none is known for {model.model}: {ask}.")

@@ -90,7 +90,6 @@ except BadDeclaration as refused:
         ("anthropic", "anthropic:x", "Price(1, 5)", {"ANTHROPIC_API_KEY": KEY}, "pydantic-ai-slim[anthropic]"),
         ("openai", "openai-chat:x", "Price(1, 5)", {"OPENAI_API_KEY": KEY}, "pydantic-ai-slim[openai]"),
         ("pydantic_ai", "openai:x", "Price(1, 5)", {"OPENAI_API_KEY": KEY}, "needs a package that is not there"),
-        ("genai_prices", "openai:gpt-5", "None", {"OPENAI_API_KEY": KEY}, "genai-prices"),
     ],
 )
 def test_a_missing_key_or_package_is_found_when_the_agency_is_made(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +16,7 @@ from llmock.pytest_plugin import LLMock
 from llmock.testing import LLMockServer
 
 from handon import Agent, Price, Status
+from handon.testing import TestClock
 from tests.builders import Answer, Find, Shop, make, shop
 from tests.staging import STAFF, Finder, calls_of, check_money, rows_of
 from tests.wire import CHAT, FAILS, HANGS, KEY, MESSAGES, RESPONSES, WIRES, Reply, Wire, nobody, provider
@@ -155,7 +158,7 @@ async def test_a_provider_that_is_asked_too_often_is_asked_again_when_it_said(
 
 # E8, M10
 @each_wire
-@pytest.mark.parametrize("status", [429, 503, 529])
+@pytest.mark.parametrize("status", [429, 503, 529, 408])
 async def test_a_provider_that_turns_every_request_away_costs_nothing(
     sqlite_database: str, wire: Wire, status: int
 ) -> None:
@@ -199,6 +202,7 @@ REJECTIONS = [
     (404, "Its model could not be asked: Everyday: its provider knows no such model, or the address is wrong (404)."),
     (402, "Its model could not be asked: Everyday: its provider says that the account has no credit left (402)."),
     (400, "Its model could not be asked: Everyday: its provider does not take the request (400)."),
+    (413, "Its model could not be asked: Everyday: its provider does not take the request (413)."),
 ]
 
 
@@ -240,6 +244,14 @@ async def test_no_key_is_in_a_log_on_the_record_or_told_to_a_person(
 
 
 # Where it may have been carried out
+
+
+UNREADABLE = [
+    Reply(b"<html>It works!</html>", headers={"content-type": "text/html"}),
+    Reply(b'{"id": 1, "choi', headers={"content-type": "application/json"}),
+    Reply({"hello": "there"}),
+    Reply([]),
+]
 
 
 LOST = [
@@ -322,6 +334,49 @@ async def test_a_call_under_way_when_the_agency_leaves_is_closed_and_charged_and
             check_money(await rows_of(again, task))
 
 
+# A8, M10
+async def test_an_answer_that_is_lost_while_the_agency_leaves_is_asked_for_by_the_next(database: str) -> None:
+    async with provider(HANGS, CHAT.says("", HANDED_BACK)) as there:
+        async with opened(database, CHAT.model(there.url, timeout=timedelta(milliseconds=500))) as at:
+            task = await at.agency.desk(at.mia).of(Finder).start(Find(), "What is vellum?")
+            await there.has(1)
+        assert len(there.asked) == 1
+        async with make(database, STAFF, models=[CHAT.model(there.url)]) as again:
+            await again.settle()
+            outcome = await again.desk(at.mia).outcome(task)
+            assert outcome.done
+            lost, answered = await calls_of(again, task)
+            assert (lost.estimated, answered.estimated) == (True, False)
+            check_money(await rows_of(again, task))
+
+
+# E9, M10, A5
+@pytest.mark.parametrize("reply", [HANGS, UNREADABLE[0]], ids=["lost", "unreadable"])
+async def test_an_answer_that_is_lost_after_its_piece_was_closed_is_charged_and_nothing_else_comes_of_it(
+    database: str, clock: TestClock, reply: Reply
+) -> None:
+    reply = replace(reply, after=asyncio.Event())
+    async with (
+        provider(reply) as there,
+        opened(database, CHAT.model(there.url, timeout=timedelta(seconds=1)), clock=clock) as at,
+    ):
+        desk = at.agency.desk(at.mia)
+        task = await desk.of(Finder).start(Find(), "What is vellum?")
+        await there.has(1)
+        await clock.advance(timedelta(minutes=45))
+        closed = await desk.piece(task)
+        assert closed.status is Status.FAILED
+        reply.after.set()
+        await at.agency.settle()
+        assert len(there.asked) == 1
+        [call] = await calls_of(at.agency, task)
+        [row] = await rows_of(at.agency, task)
+        assert call.estimated and call.micros > 1000 * 5
+        assert (row.tree_micros, row.reserved_micros) == (call.micros, 0)
+        after = await desk.piece(task)
+        assert (after.status, after.outcome) == (closed.status, closed.outcome)
+
+
 # A8
 @each_wire
 async def test_connections_are_closed_when_the_agency_leaves_and_opened_again_with_it(
@@ -337,14 +392,6 @@ async def test_connections_are_closed_when_the_agency_leaves_and_opened_again_wi
 
 
 # Where it was carried out
-
-
-UNREADABLE = [
-    Reply(b"<html>It works!</html>", headers={"content-type": "text/html"}),
-    Reply(b'{"id": 1, "choi', headers={"content-type": "application/json"}),
-    Reply({"hello": "there"}),
-    Reply([]),
-]
 
 
 # M9, M10
