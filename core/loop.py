@@ -245,6 +245,8 @@ class Loop:
         except CutOff:
             await self._store.write(lambda tx: outside.consult_cut_off(self._house, tx, held, begun))
             raise
+        except (AnswerLost, AnswerUnusable) as error:
+            log.warning("the consulted %s gave no answer: %s", begun.model.name, error)
         except Exception:
             log.exception("the consulted %s failed", begun.model.name)
         await self._store.write(lambda tx: outside.consulted(self._house, tx, held, call, begun, answer, left=left))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -12,10 +13,12 @@ import pytest
 
 from handon import BadDeclaration, LlmModel, Price
 from tests.builders import make, model
-from tests.wire import KEY
+from tests.wire import KEY, WIRES, Wire, provider
 
 PRICE = Price(input=1, output=5)
 NOWHERE = "http://127.0.0.1:9/v1"
+
+each_wire = pytest.mark.parametrize("wire", WIRES, ids=[wire.prefix for wire in WIRES])
 
 
 def made(*models: LlmModel, **settings: Any) -> LlmModel:
@@ -154,3 +157,56 @@ def test_a_model_with_a_client_of_its_own_is_taken_as_it_is() -> None:
     given = model()
     taken = made(given)
     assert (taken.client, taken.price) == (given.client, given.price)
+
+
+ASKS = """
+import asyncio
+from uuid import uuid4
+from handon import LlmModel, Message, ModelRequest, Price
+from tests.builders import make
+
+async def main():
+    given = LlmModel("Everyday", {model!r}, price=Price(1, 5), base_url={base_url!r})
+    client = make("sqlite:///never-opened.db", models=[given])._house.models["Everyday"].client
+    request = ModelRequest("Everyday", "Clerk", uuid4(), "work", [Message("user", "Hello?")], [], 100)
+    print((await client.ask(request)).text)
+    await client.aclose()
+
+asyncio.run(main())
+"""
+
+
+async def asked(wire: Wire, base_url: str | None, environment: dict[str, str]) -> str:
+    """What a program of its own is told by its model."""
+    running = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        ASKS.format(model=f"{wire.prefix}:some-model", base_url=base_url),
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+    )
+    out, _ = await running.communicate()
+    return out.decode()
+
+
+def keys(url: str) -> dict[str, str]:
+    """An environment with both providers' keys, and with another address for each where one is given."""
+    there = {"OPENAI_BASE_URL": f"{url}/v1", "ANTHROPIC_BASE_URL": url} if url else {}
+    return {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_AUTH_TOKEN": KEY} | there
+
+
+# D8
+@each_wire
+async def test_the_environments_key_is_not_sent_to_another_address(wire: Wire) -> None:
+    async with provider(wire.says("Hello.")) as there:
+        assert await asked(wire, there.url + wire.path, keys("")) == "Hello.\n"
+        assert len(there.headers) == 1
+        assert KEY not in there.headers[0]
+
+
+# D8
+@each_wire
+async def test_the_environments_address_is_kept_to_where_the_model_names_none(wire: Wire) -> None:
+    async with provider(wire.says("Hello.")) as there:
+        assert await asked(wire, None, keys(there.url)) == "Hello.\n"
+        assert KEY in there.headers[0]

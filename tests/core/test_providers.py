@@ -536,6 +536,22 @@ async def test_a_consult_goes_over_http_with_its_question_alone(sqlite_database:
         ]
 
 
+# T6, C6
+@each_wire
+async def test_no_key_is_in_a_log_of_a_consult(
+    sqlite_database: str, wire: Wire, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with (
+        provider(wire.says("", ASKS), wire.says("", HANDED_BACK)) as there,
+        provider(Reply({"error": {"type": "error", "message": f"Wrong key: {KEY}"}}, 500)) as senior,
+        opened(sqlite_database, wire.model(there.url), wire.model(senior.url, "Senior"), agents=[Unsure()]) as at,
+    ):
+        assert (await find(at, Unsure)).done
+        assert KEY in senior.headers[0]
+        assert KEY not in caplog.text
+
+
 # C6, M10
 @pytest.mark.parametrize(
     ("reply", "charged"), [(Reply({}, 401), 0), (Reply({}, 429), 0), (FAILS, 1), (UNREADABLE[0], 1)]
