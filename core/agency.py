@@ -48,6 +48,7 @@ from core.dispatch.local import LocalDispatcher
 from core.errors import Abort, BadDeclaration, HandonError, NotFound, ProcessDied
 from core.house import Events, House
 from core.loop import Loop
+from core.models import ready
 from core.models.llm import LlmModel
 from core.models.scripted import Answerer, ScriptedModel
 from core.settings import Settings
@@ -94,7 +95,7 @@ class Agency:
         model_pause: timedelta = Settings.model_pause,
         create_rows: bool = Settings.create_rows,
     ) -> None:
-        by_name, by_model = delegations.check(agents, models, default_model)
+        by_name, by_model = delegations.check(agents, models, default_model, currency)
         amounts.to_micros(task_budget)
         if person_per_month is not None:
             amounts.to_micros(person_per_month)
@@ -189,6 +190,7 @@ class Agency:
         self.bus.close()
         await self.clock.stop()
         await self._dispatcher.stop(self.settings.stop_grace.total_seconds())
+        await ready.close(self._house.models.values())
         await self.store.close()
 
     def _on_abort(self, piece: str, error: Abort) -> None:

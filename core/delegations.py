@@ -14,6 +14,7 @@ from core.declare.delegation import Specialist
 from core.declare.skills import Skill
 from core.errors import BadDeclaration, BadInput, HandonError
 from core.models.llm import LlmModel
+from core.models.ready import ready
 from core.offer import ASK_PERSON, CONSULT, HAND_BACK
 from core.values import Delegated
 
@@ -64,24 +65,15 @@ def depth_of(agents: Mapping[str, Agent], agent: Agent) -> int:
 
 
 def check(
-    agents: Sequence[Agent], models: Sequence[LlmModel], default_model: str
+    agents: Sequence[Agent], models: Sequence[LlmModel], default_model: str, currency: str
 ) -> tuple[dict[str, Agent], dict[str, LlmModel]]:
-    """Agents and models by name, or BadDeclaration naming the class and the entry that does not hold (D8, M9)."""
+    """Agents and models by name, the models with client and price, or BadDeclaration naming the class and the entry
+    that does not hold (D8, M9)."""
     by_model: dict[str, LlmModel] = {}
     for model in models:
         if model.name in by_model:
             raise BadDeclaration(f"There are two models named {model.name}.")
-        if model.price is None:
-            raise BadDeclaration(
-                f"The model {model.name} has no price: give it one, Price(input=..., output=...) a million tokens."
-            )
-        if model.client is None:
-            raise BadDeclaration(f"The model {model.name} has no client to ask it through.")
-        if model.max_output_tokens <= 0:
-            raise BadDeclaration(
-                f"The model {model.name} may not answer anything: max_output_tokens is {model.max_output_tokens}."
-            )
-        by_model[model.name] = model
+        by_model[model.name] = ready(model, currency)
     if default_model not in by_model:
         raise BadDeclaration(
             f"The default model {default_model!r} is none of the agency's: {', '.join(by_model) or 'it has none'}."

@@ -135,8 +135,7 @@ def begin(house: House, tx: Tx, id: str) -> tuple[Held, Next] | None:
     for call in calls:
         if call.state == "begun":
             _never_reported(scene, call)
-    waiting = [call for call in calls if call.state == "to_run"]
-    return held, _outside(call._asdict() for call in waiting) if waiting else gather(scene)
+    return held, gather(scene)
 
 
 def _note_new_version(scene: Scene) -> None:
@@ -406,8 +405,12 @@ def _tell(scene: Scene, results: list[tuple[str, str, str]]) -> Message:
 
 
 def gather(scene: Scene) -> Next:
-    """Go on where all calls of the turn are answered; else park on those that others answer."""
+    """Go on where all calls of the turn are answered; else await those that are this run's to make, one approved while
+    it had the piece in hand too; else park on those that others answer."""
     calls = scene.tx.all(_CALLS, piece=scene.receipt.id)
+    to_run = [call._asdict() for call in calls if call.state == "to_run"]
+    if to_run:
+        return _outside(to_run)
     if any(call.state != "answered" for call in calls):
         work.park(scene.house, scene.tx, scene.tree, scene.receipt)
         return None

@@ -12,6 +12,8 @@ from core.declare.skills import Retry, Skill
 from core.desk import Desk, Outcome
 from core.errors import (
     AlreadyDecided,
+    AnswerLost,
+    AnswerUnusable,
     BadDeclaration,
     BadInput,
     HandonError,
@@ -19,6 +21,7 @@ from core.errors import (
     NotFound,
     NotWaiting,
     OutOfMoney,
+    Rejected,
     Stale,
     Unreachable,
 )
@@ -51,6 +54,8 @@ __all__ = [
     "Agent",
     "AgentLimits",
     "AlreadyDecided",
+    "AnswerLost",
+    "AnswerUnusable",
     "BadDeclaration",
     "BadInput",
     "Bounds",
@@ -87,6 +92,7 @@ __all__ = [
     "Proposal",
     "ProposalStatus",
     "Question",
+    "Rejected",
     "Retry",
     "Row",
     "Skill",

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core import acting, gate, ids, people, receipts, work
+from core import acting, gate, ids, people, work
 from core.asking import whom
 from core.asking.deadlines import deadline
 from core.clock import from_micros
@@ -218,7 +218,8 @@ def approve(
         # It runs in the piece's own run, between a begun and an ended line; until then it is decided and not done.
         tx.run(_DECIDE, new_status="Waiting", came_of_it="", **kept)
         tx.run(_TO_RUN, of=row.id, about=id, approved=canonical(final))
-        work.make_due(house, tx, tree, receipts.get(tx, row.id))
+        if row.run == "parked" and row.closing is None:  # else a run has it in hand, or will, and comes to it
+            work.make_due(house, tx, tree, row)
         return
     ran = acting.run_plain(house, tx, action, values, agents[-1].account, person, row.id, id)
     if ran.forbidden:
