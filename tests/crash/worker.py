@@ -1,0 +1,91 @@
+"""Processes to be killed: `python -m tests.crash.worker` imports everything once and forks a process for each order.
+
+Orders come as JSON, a line each, and are answered likewise: `{"run": what, ...}` with the new process's id, `{"wait": id}`
+with how it ended. A process does what its order says in a database that others use too, and kills or stops itself at
+the point that is named: before or after the n-th commit it makes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from handon import Agency
+from handon.testing import TestClock
+from tests.crash.stories import STORIES, Ledger
+
+AT_MOST = 120  # seconds a process lives, whatever happens to whoever started it
+
+Order = Mapping[str, Any]
+
+
+def watch(agency: Agency, order: Order) -> None:
+    """A commit for each function, and the signal at its point, if one is named."""
+    agency.store.shared_commit = 1
+    if "at" in order:
+        at, sent = tuple(order["at"]), signal.Signals[order.get("signal", "SIGKILL")]
+
+        def point(when: str, number: int) -> None:
+            if (when, number) == at:
+                os.kill(os.getpid(), sent)
+
+        agency.store.watch = point
+
+
+async def tell(order: Order) -> None:
+    """Play a story to its end, or as far as the process comes."""
+    Ledger.opens(Path(order["ledger"]))
+    agency = STORIES[order["story"]].agency(order["database"], clock=TestClock(), **order.get("settings", {}))
+    watch(agency, order)
+    async with agency:
+        await STORIES[order["story"]].play(agency, order["key"])
+    Ledger.now.add("commits", str(agency.store.commits))
+
+
+async def go_on(order: Order) -> None:
+    """Go on with what another process left."""
+    Ledger.opens(Path(order["ledger"]))
+    clock = TestClock()
+    agency = STORIES[order["story"]].agency(order["database"], clock=clock, **order.get("settings", {}))
+    watch(agency, order)
+    async with agency:
+        await STORIES[order["story"]].go_on(agency, clock, order["key"])
+
+
+WORK: dict[str, Callable[[Order], Awaitable[None]]] = {"tell": tell, "go_on": go_on}
+
+
+def _child(order: Order) -> int:
+    signal.alarm(AT_MOST)
+    try:
+        asyncio.run(WORK[order["run"]](order))  # type: ignore[arg-type]
+    except BaseException:
+        sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+        return 1
+    return 0
+
+
+def main() -> None:
+    gc.freeze()
+    for line in sys.stdin:
+        order = json.loads(line)
+        if "wait" in order:
+            _, status = os.waitpid(order["wait"], 0)
+            answer = os.waitstatus_to_exitcode(status)
+        else:
+            answer = os.fork()
+            if answer == 0:
+                os._exit(_child(order))
+        sys.stdout.write(f"{answer}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
