@@ -74,3 +74,13 @@ async def check_decisions(agency: Agency, root: UUID) -> None:
         assert (row.decided_by is not None) == (decided[row.id] == 1), "a decision was lost"
         if row.decided_by is not None:
             assert row.status in ("Done", "Failed"), f"what was approved is {row.status}: {row.note}"
+
+
+async def check_unknown(agency: Agency, rows: list[Any], told: list[str]) -> None:
+    """What was begun outside and never reported back is told as unknown, where anybody is left to be told."""
+    lines = await lines_of(agency, UUID(rows[0].root))
+    ended = {said["tool"] for kind, said in lines if kind is TraceKind.TOOL_RAN}
+    done = {row.agent for row in rows if row.status == "Done"}
+    for kind, said in lines:
+        if kind is TraceKind.BEGUN and said["tool"] not in ended and "Courier" in done:
+            assert any("outcome is unknown" in text for text in told), f"{said['tool']}: unknown, and nobody was told"

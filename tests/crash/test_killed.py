@@ -12,20 +12,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
-from handon import Status
+from core.sql import Statement
+from core.store import Store
+from core.tables import piece
+from handon import Agency, Status
 from handon.testing import TestClock, Trajectory
-from tests.crash.checking import GONE, check_account, check_changes, check_decisions, check_ended, lines_of
+from tests.crash.checking import GONE, check_account, check_changes, check_decisions, check_ended, check_unknown
 from tests.crash.processes import Processes
 from tests.crash.stories import MISSING, STORIES, Ledger, Story
 from tests.databases import nobody_is_on
-from tests.staging import rows_of
 
-EVERY = {"sqlite": 1, "postgresql": 3}  # of a story's points: the soak kills anywhere on both
-POLICIES = [
-    "close",
-    pytest.param("resume", marks=pytest.mark.xfail(strict=True, reason="work is not taken over yet (rule A7)")),
+EVERY = {"sqlite": 1, "postgresql": 4}  # of a story's points, one in so many: the soak kills anywhere on both
+APPROVED = pytest.mark.xfail(strict=True, reason="an approval under way is withdrawn, or revives a piece that is gone")
+LATER = pytest.mark.xfail(strict=True, reason="work is not taken over yet (rule A7)")
+TOLD = [
+    pytest.param("bindery", "close"),
+    pytest.param("workshop", "close", marks=APPROVED),
+    pytest.param("bindery", "resume", marks=LATER),
+    pytest.param("workshop", "resume", marks=LATER),
 ]
+
+_whole = piece.alias("whole")
+_GOING = Statement(
+    select(piece).join(_whole, _whole.c.id == piece.c.root).where(_whole.c.ended_at.is_(None)).order_by(piece.c.depth)
+)
 
 Point = tuple[str, int]
 
@@ -58,50 +70,52 @@ class Stage:
         nobody_is_on(self.database)
         return ended
 
-    def points(self) -> list[Point]:
+    async def points(self) -> list[Point]:
         """Every point of the story, found by telling it once."""
         assert self.run("tell", "dry") == 0
         [(commits,)] = Ledger(self.folder / "dry").of("commits")
+        async with self.story.agency(self.database, clock=TestClock()) as agency:
+            assert set((await self.made(agency)).values()) == {1}
         return [(when, number) for number in range(1, int(commits) + 1) for when in ("before", "after")]
 
-    async def reset(self) -> None:
-        """Before each point the row is as it was at first, so that what is changed can be counted."""
-        async with self.story.agency(self.database, clock=TestClock(), concurrency=0) as agency:
-            row = await self.story.its_row(agency)
+    async def left(self) -> list[Any]:
+        """The pieces of the work that was under way when its process was killed."""
+        store = Store(self.database, lambda: 0)
+        store.open(lambda connection: None)
+        try:
+            return await store.read(lambda tx: tx.all(_GOING))
+        finally:
+            await store.close()
 
-            def blank(session: Any) -> None:
-                found = session.get(self.story.row, row.id)
-                found.note = ""
-                if self.name == "workshop":
-                    found.count = 0
+    async def made(self, agency: Agency) -> dict[str, int]:
+        """How often each plain change was made since this was last asked."""
 
-            await agency.write(blank)
+        def count(session: Any) -> dict[str, int]:
+            row = session.scalar(select(self.story.row).filter_by(**self.story.mark))
+            noted, row.note = row.note, ""
+            if self.name == "bindery":
+                return {"note_on_volume": int(noted == MISSING)}
+            made, row.count = row.count, 0
+            return {"note_shelf": made}
 
-    async def made(self, agency: Any) -> dict[str, int]:
-        """How often each plain change was made."""
-        row = await self.story.its_row(agency)
-        return {"note_shelf": row.count} if self.name == "workshop" else {"note_on_volume": int(row.note == MISSING)}
+        return await agency.write(count)
 
     async def check(self, key: str) -> None:
         """Go on in this process with what is left of the work, and see that it ends right."""
         Ledger.opens(self.folder / key)
-        clock = TestClock()
-        async with self.story.agency(self.database, clock=clock, concurrency=0) as agency:
-            desk = await self.story.desk(agency)
-            given = [work.root for work in await desk.works("going")]
-            left = await rows_of(agency, given[0]) if given else []
+        clock, left = TestClock(), await self.left()
         async with self.story.agency(self.database, clock=clock, **self.settings) as agency:
             task = await self.story.go_on(agency, clock, key)
+            made = await self.made(agency)
             rows = await check_ended(agency, task)
             await check_account(agency, f"account of {key}", rows[0].tree_micros)
-            made = await self.made(agency)
             await check_changes(agency, task, made)
             await check_decisions(agency, task)
             told = await Trajectory(agency, task).said()
-            await self.check_ending(agency, rows, left, made)
-            await self.check_unknown(agency, rows, told)
+            self.check_ending(rows, left, made)
+            await check_unknown(agency, rows, told)
 
-    async def check_ending(self, agency: Any, rows: list[Any], left: list[Any], made: dict[str, int]) -> None:
+    def check_ending(self, rows: list[Any], left: list[Any], made: dict[str, int]) -> None:
         """Closed: the work failed where the top had gone with its process, and came through elsewhere. Resumed: it is
         done, and what is changed in the database was changed once."""
         top = rows[0]
@@ -115,21 +129,10 @@ class Stage:
         if {row.status for row in rows} == {"Done"}:
             assert set(made.values()) == {1}, f"changed: {made}"
 
-    async def check_unknown(self, agency: Any, rows: list[Any], told: list[str]) -> None:
-        """What was begun outside and never reported back is told as unknown, where anybody is left to be told."""
-        lines = await lines_of(agency, rows[0].id)
-        begun = [said["tool"] for kind, said in lines if kind == "begun outside"]
-        ended = [said["tool"] for kind, said in lines if kind == "tool ran"]
-        for tool in begun:
-            courier = next(row for row in rows if row.agent == "Courier")
-            if tool not in ended and courier.status == "Done":
-                assert any("outcome is unknown" in text for text in told), f"{tool} is unknown, and nobody was told"
-
 
 # M3, P5, A1-A5, A7, T3, T5, E4
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize("name", list(STORIES))
+@pytest.mark.parametrize(("name", "policy"), TOLD)
 async def test_killed_at_any_point_the_story_ends_right_and_nothing_is_done_twice(
     database: str, tmp_path: Path, processes: Processes, name: str, policy: str
 ) -> None:
@@ -137,9 +140,8 @@ async def test_killed_at_any_point_the_story_ends_right_and_nothing_is_done_twic
     Ledger.opens(tmp_path / "prepared")
     await stage.story.prepare(database)
     wrong = []
-    points = stage.points()[:: EVERY[database.partition(":")[0]]]
+    points = (await stage.points())[:: EVERY[database.partition(":")[0]]]
     for when, number in points:
-        await stage.reset()
         key = f"{when} {number}"
         assert stage.run("tell", key, at=[when, number]) == -signal.SIGKILL, f"{key} was never reached"
         try:
