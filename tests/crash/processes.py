@@ -45,6 +45,14 @@ class Processes:
         self._running.discard(process)
         return ended
 
+    def stopped(self, process: int) -> None:
+        """Wait until it has stopped."""
+        assert self._say({"stopped": process}), "it ended, and never stopped"
+
+    def goes_on(self, process: int) -> None:
+        """Let a stopped process go on."""
+        os.kill(process, signal.SIGCONT)
+
     def run(self, what: str, **order: Any) -> int:
         return self.wait(self.start(what, **order))
 

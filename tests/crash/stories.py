@@ -1,4 +1,4 @@
-"""Two stories that are cut off at every point: each goes on from wherever it stands, in whichever process has it.
+"""Stories that are cut off at every point: each goes on from wherever it stands, in whichever process has it.
 
 `Story.play` gives the work and decides what is asked, and may be played again by another process: what was given or
 decided already stays as it is. Models answer by what they are shown and by nothing else. `Ledger` is the world
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -36,20 +37,28 @@ from handon import (
     action,
 )
 from handon.testing import Says, TestClock
-from tests.builders import Answer, Note, Shelf, make, model, note_shelf
+from tests.builders import Answer, Note, Shelf, look_up, make, model, note_shelf
 
 LONG = timedelta(hours=1)  # longer than any process may be quiet
 ROUNDS = 20  # of going on, deciding and waiting; a story takes far fewer
 MISSING = "Leaves 40-41 missing"
 
 
+Watch = Callable[[str, int], None]
+
+
 class Ledger:
-    """A file to which lines are added, each on the disk before `add` comes back."""
+    """A file to which lines are added, each on the disk before `add` comes back.
+
+    `watch` is told of each right after: of its first field, and of how many there were of it in this process.
+    """
 
     now: ClassVar[Ledger]
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.watch: Watch | None = None
+        self._added: Counter[str] = Counter()
 
     @classmethod
     def opens(cls, path: Path) -> Ledger:
@@ -63,6 +72,9 @@ class Ledger:
             os.fsync(file)
         finally:
             os.close(file)
+        self._added[fields[0]] += 1
+        if self.watch is not None:
+            self.watch(fields[0], self._added[fields[0]])
 
     def lines(self) -> list[tuple[str, ...]]:
         if not self.path.exists():
@@ -120,6 +132,23 @@ class Courier(Agent):
     may = Permits.proposes_changes().alone(order_label)
 
 
+class Run(Skill[Shelf, Answer]):
+    description = "Run an errand for a shelf."
+    tools = [look_up, order_label, note_shelf]
+
+    def brief(self, shelf: Shelf) -> str:
+        return f"Shelf {shelf.mark}, id {shelf.id}."
+
+
+class Runner(Agent):
+    """Does one thing after the other, by itself."""
+
+    purpose = "You run errands."
+    roles = {"helper"}
+    skills = [Run()]
+    may = Permits.changes_alone()
+
+
 class Foreman(Agent):
     purpose = "You have parcels sent off."
     roles = {"helper"}
@@ -150,12 +179,29 @@ def _workshop_turns(request: ModelRequest) -> Sequence[Any]:
     return legs, Says.consult("Is that all?"), helper, Says.hand_back(Answer(text="All is done."))
 
 
+def _errand_turns(request: ModelRequest) -> Sequence[Any]:
+    shelf = request.messages[1].text.rpartition(" ")[2].rstrip(".")
+    return (
+        Says.tool(look_up, {"word": "left"}),
+        Says.tool(order_label, {"parcel": "the parcel"}),
+        Says.tool(note_shelf, {"shelf": shelf, "note": "A parcel leaves."}),
+        Says.hand_back(Answer(text="All is done.")),
+    )
+
+
+def _turn_of(turns: Sequence[Any], request: ModelRequest) -> ModelAnswer:
+    answer: ModelAnswer = turns[sum(message.role == "assistant" for message in request.messages)].answer()
+    return answer
+
+
+def errand_answers(_: str, request: ModelRequest) -> ModelAnswer:
+    return _turn_of(_errand_turns(request), request)
+
+
 def workshop_answers(_: str, request: ModelRequest) -> ModelAnswer:
     if request.purpose == "consult":
         return ModelAnswer("That is all.", (), 100, 20)
-    turn = sum(message.role == "assistant" for message in request.messages)
-    answer: ModelAnswer = _workshop_turns(request)[turn].answer()
-    return answer
+    return _turn_of(_workshop_turns(request), request)
 
 
 def bindery_answers(_: str, request: ModelRequest) -> ModelAnswer:
@@ -259,7 +305,12 @@ def _workshop(**settings: Any) -> Agency:
     return make(database, agents, models=[model(), model("Senior", most=100)], task_budget=Decimal("0.1"), **settings)
 
 
+def _errand(**settings: Any) -> Agency:
+    return make(settings.pop("database"), [Runner()], **settings)
+
+
 STORIES = {
     "bindery": Story("Planner", "PlanRebinding", bindery_answers, Volume, {"shelfmark": "MS-14"}, bindery),
     "workshop": Story("Foreman", "Dispatch", workshop_answers, Shelf, {"mark": "A-1"}, _workshop),
+    "errand": Story("Runner", "Run", errand_answers, Shelf, {"mark": "A-1"}, _errand),
 }

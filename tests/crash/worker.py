@@ -1,8 +1,8 @@
 """Processes to be killed: `python -m tests.crash.worker` imports everything once and forks a process for each order.
 
 Orders come as JSON, a line each, and are answered likewise: `{"run": what, ...}` with the new process's id, `{"wait": id}`
-with how it ended. A process does what its order says in a database that others use too, and kills or stops itself at
-the point that is named: before or after the n-th commit it makes.
+with how it ended, `{"stopped": id}` once it has stopped. A process does what its order says in a database that others use too, and kills or stops itself at
+the point that is named: before or after the n-th commit it makes, or after the n-th line of a kind it adds to the ledger.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def watch(agency: Agency, order: Order) -> None:
             if (when, number) == at:
                 os.kill(os.getpid(), sent)
 
-        agency.store.watch = point
+        agency.store.watch = Ledger.now.watch = point
 
 
 async def tell(order: Order) -> None:
@@ -79,6 +79,9 @@ def main() -> None:
         if "wait" in order:
             _, status = os.waitpid(order["wait"], 0)
             answer = os.waitstatus_to_exitcode(status)
+        elif "stopped" in order:
+            _, status = os.waitpid(order["stopped"], os.WUNTRACED)
+            answer = int(os.WIFSTOPPED(status))
         else:
             answer = os.fork()
             if answer == 0:
