@@ -8,20 +8,30 @@ the point that is named: before or after the n-th commit it makes, or after the 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import json
 import os
+import random
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import func, select
+
+from core.sql import Statement
+from core.tables import whole
 from handon import Agency
 from handon.testing import TestClock
+from tests.crash import yard
 from tests.crash.stories import STORIES, Ledger
 
 AT_MOST = 120  # seconds a process lives, whatever happens to whoever started it
+
+GOING = Statement(select(func.count().label("n")).select_from(whole).where(whole.c.ended_at.is_(None)))
 
 Order = Mapping[str, Any]
 
@@ -59,7 +69,33 @@ async def go_on(order: Order) -> None:
         await STORIES[order["story"]].go_on(agency, clock, order["key"])
 
 
-WORK: dict[str, Callable[[Order], Awaitable[None]]] = {"tell": tell, "go_on": go_on}
+async def serve(order: Order) -> None:
+    """Run a yard with others: give the work named, decide what waits, and leave when told to."""
+    Ledger.opens(Path(order["ledger"]))
+    quick = {name: timedelta(milliseconds=ms) for name, ms in order.get("quick", {}).items()}
+    agency = yard.yard(order["database"], order["plan"], **quick, **order.get("settings", {}))
+    leaving = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leaving.set)
+    draw = random.Random(order.get("seed"))
+    keys = list(order.get("keys", ()))
+    async with agency:
+        people = await yard.desks(agency)
+        Ledger.now.add("open", str(os.getpid()))
+        while not leaving.is_set():
+            going = await agency.store.read(lambda tx: tx.one(GOING).n)
+            while keys and going < order["at_once"] and not leaving.is_set():
+                await yard.give(agency, keys.pop(0), order.get("on"))
+                going += 1
+            for desk in people:
+                if order["decides"] == "at random":
+                    await yard.decide_at_random(desk, draw)
+                elif order["decides"] == "all":
+                    await yard.decide_all(desk)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(leaving.wait(), 0.05)
+
+
+WORK: dict[str, Callable[[Order], Awaitable[None]]] = {"tell": tell, "go_on": go_on, "serve": serve}
 
 
 def _child(order: Order) -> int:
