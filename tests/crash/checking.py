@@ -58,7 +58,7 @@ async def check_changes(agency: Agency, root: UUID, plain: dict[str, int]) -> No
     for tool, entry in OUTSIDE.items():
         keys = [key for key, *_ in Ledger.now.of(entry)]
         assert len(set(keys)) == len(keys), f"{tool} was made twice for one call"
-        assert ran[tool] <= len(keys) <= begun[tool], f"{tool}: {ran[tool]} ended, {len(keys)} made, {begun[tool]} begun"
+        assert ran[tool] <= len(keys) <= begun[tool], f"{tool}: {ran[tool]}, {len(keys)}, {begun[tool]}"
 
 
 async def check_decisions(agency: Agency, root: UUID) -> None:

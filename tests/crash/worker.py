@@ -1,8 +1,9 @@
 """Processes to be killed: `python -m tests.crash.worker` imports everything once and forks a process for each order.
 
-Orders come as JSON, a line each, and are answered likewise: `{"run": what, ...}` with the new process's id, `{"wait": id}`
-with how it ended, `{"stopped": id}` once it has stopped. A process does what its order says in a database that others use too, and kills or stops itself at
-the point that is named: before or after the n-th commit it makes, or after the n-th line of a kind it adds to the ledger.
+Orders come as JSON, a line each, and are answered likewise: `{"run": what, ...}` with the new process's id,
+`{"wait": id}` with how it ended, `{"stopped": id}` once it has stopped. A process does what its order says in a
+database that others use too, and kills or stops itself at the point that is named: before or after the n-th commit it
+makes, or after the n-th line of a kind that it adds to the ledger.
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ async def serve(order: Order) -> None:
     agency = yard.yard(order["database"], order["plan"], **quick, **order.get("settings", {}))
     leaving = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leaving.set)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     draw = random.Random(order.get("seed"))
     keys = list(order.get("keys", ()))
     async with agency:
@@ -110,6 +112,7 @@ def _child(order: Order) -> int:
 
 def main() -> None:
     gc.freeze()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})  # kept for a process until it listens
     for line in sys.stdin:
         order = json.loads(line)
         if "wait" in order:
