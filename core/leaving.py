@@ -54,10 +54,16 @@ def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: 
         scene.fail(why)
 
 
+def holds(tx: Tx, held: Held) -> bool:
+    """Whether the piece is still this run's."""
+    receipt = receipts.get(tx, held.piece)
+    return receipt.fence == held.fence and receipt.run == "held"
+
+
 def wanted(house: House, tx: Tx, held: Held) -> bool:
     """Whether a piece whose model cannot be reached is still this run's, not called off, and within its guards."""
     receipt = receipts.get(tx, held.piece)
-    if receipt.fence != held.fence or receipt.run != "held" or receipt.closing is not None:
+    if not holds(tx, held) or receipt.closing is not None:
         return False
     agent = house.agents[held.agent]
     return not too_long(tx, receipt, agent.guards or house.settings.guards)

@@ -56,6 +56,7 @@ class Held:
     root: str
     fence: int
     messages: list[Message]  # the system's first
+    since: float = 0.0  # when the transaction was asked for that said what comes next, on the monotonic clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -216,7 +216,12 @@ class Soak:
         found = self.found
         inside = Counter(entry.key for entry in tx.session.scalars(select(yard.Entry)))
         outside = {what: Counter(key for key, *_ in self.ledger.of(what)) for what in ("post", "label")}
-        made = {"enter": 0, "propose_entry": 0, "post": outside["post"].total(), "order_label": outside["label"].total()}
+        made = {
+            "enter": 0,
+            "propose_entry": 0,
+            "post": outside["post"].total(),
+            "order_label": outside["label"].total(),
+        }
         for marks in (inside, *outside.values()):
             found.wrong("doubled", sum(count > 1 for count in marks.values()), "changes made again for one call")
         ran = Counter(said["tool"] for kind, _, said in told if kind == TraceKind.TOOL_RAN and said["ok"])
@@ -239,9 +244,7 @@ class Soak:
     ) -> None:
         found = self.found
         proposals = {one.id: one for one in tx.all(_PROPOSALS)}
-        decided = Counter(
-            (said["proposal"], said["decision"]) for kind, _, said in told if kind == TraceKind.DECIDED
-        )
+        decided = Counter((said["proposal"], said["decision"]) for kind, _, said in told if kind == TraceKind.DECIDED)
         for what, other in (("approved", "refused"), ("refused", "approved")):
             confirmed = {id for (id,) in self.ledger.of(what)}
             lost = [id for id in confirmed if not decided[id, what] and not self.forbidden(proposals[id])]
