@@ -37,7 +37,7 @@ from tests.crash.stories import Ledger
 from tests.databases import Databases, nobody_is_on, server_answers
 from tests.staging import check_money
 
-AT_ONCE = 40  # wholes under way
+AT_ONCE = 150  # wholes under way
 QUICK = {"sweep_every": 200, "abandoned_after": 3000, "abandoned_check_every": 500}  # milliseconds
 ROUNDS = 50  # of deciding what is left, and moving the clock on
 PROCESSES = {"sqlite": 1, "postgresql": 2}
@@ -216,7 +216,12 @@ class Soak:
         found = self.found
         inside = Counter(entry.key for entry in tx.session.scalars(select(yard.Entry)))
         outside = {what: Counter(key for key, *_ in self.ledger.of(what)) for what in ("post", "label")}
-        made = {"enter": 0, "propose_entry": 0, "post": outside["post"].total(), "order_label": outside["label"].total()}
+        made = {
+            "enter": 0,
+            "propose_entry": 0,
+            "post": outside["post"].total(),
+            "order_label": outside["label"].total(),
+        }
         for marks in (inside, *outside.values()):
             found.wrong("doubled", sum(count > 1 for count in marks.values()), "changes made again for one call")
         ran = Counter(said["tool"] for kind, _, said in told if kind == TraceKind.TOOL_RAN and said["ok"])
@@ -239,9 +244,7 @@ class Soak:
     ) -> None:
         found = self.found
         proposals = {one.id: one for one in tx.all(_PROPOSALS)}
-        decided = Counter(
-            (said["proposal"], said["decision"]) for kind, _, said in told if kind == TraceKind.DECIDED
-        )
+        decided = Counter((said["proposal"], said["decision"]) for kind, _, said in told if kind == TraceKind.DECIDED)
         for what, other in (("approved", "refused"), ("refused", "approved")):
             confirmed = {id for (id,) in self.ledger.of(what)}
             lost = [id for id in confirmed if not decided[id, what] and not self.forbidden(proposals[id])]
@@ -268,16 +271,18 @@ class Soak:
 
 def soak(kinds: Sequence[str], wholes: int, seconds: float, seed: int, settings: dict[str, Any]) -> dict[str, Figures]:
     """Each kind of database gets its share of the wholes and of the time."""
-    found = {}
+    found: dict[str, Figures] = {}
+    until = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(prefix="handon_soak_") as folder:
         databases = Databases(Path(folder))
         try:
-            for kind in kinds:
+            for n, kind in enumerate(kinds):
+                left = max(until - time.monotonic(), 0) / (len(kinds) - n)
                 own = Path(folder) / kind
                 own.mkdir()
                 url = databases.sqlite(own) if kind == "sqlite" else databases.postgresql()
                 draw = random.Random(f"{seed} {kind}")
-                soaked = Soak(url, own, wholes // len(kinds), seconds / len(kinds), draw, settings)
+                soaked = Soak(url, own, wholes // len(kinds), left, draw, settings)
                 found[kind] = asyncio.run(soaked.run())
         finally:
             databases.drop()
