@@ -9,7 +9,10 @@
     │   └── AlreadyDecided   somebody was first; says who and when
     ├── Stale            the decision was made on something that has changed since
     ├── OutOfMoney       no room for it
-    └── Unreachable      a model cannot be reached; it was not asked
+    ├── Unreachable      a model cannot be reached; it was not asked
+    ├── Rejected         a model's provider turned the request down; asking again as it is changes nothing
+    ├── AnswerLost       a model was asked, and no whole answer came back
+    └── AnswerUnusable   a model's answer cannot be read
 
     Superseded           inside core only: this run no longer holds its piece
     Abort                a BaseException that ends a run on the spot, with nothing written
@@ -73,7 +76,26 @@ class OutOfMoney(HandonError):
 
 
 class Unreachable(HandonError):
-    """A model could not be reached: the request did not get to it."""
+    """A model could not be reached: the request did not get to it, or was turned away for now. Nothing is charged, and
+    it is asked again; `retry_after` seconds from now where the provider said so (rule E8)."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(message)
+
+
+class Rejected(HandonError):
+    """A model's provider turned the request down and did not carry it out: the key, the model's name or the request
+    itself is wrong. Nothing is charged, and it is not asked again."""
+
+
+class AnswerLost(HandonError):
+    """A request left, and no whole answer came back. It may have been carried out, so it is charged its whole
+    reservation; it is asked once more (rules M10, E8)."""
+
+
+class AnswerUnusable(HandonError):
+    """An answer came that cannot be read. It is charged its whole reservation, and it is not asked again."""
 
 
 class Superseded(Exception):

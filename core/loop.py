@@ -14,10 +14,11 @@ from typing import Any
 
 import stamina
 
-from core import acting, asking, consulting, leaving, outside, turn, work
+from core import acting, consulting, leaving, outside, turn, work
+from core.asking.proposals import decider
 from core.declare.actions import Action, Context
 from core.declare.schemas import text_of
-from core.errors import Abort, HandonError, Superseded, Unreachable
+from core.errors import Abort, AnswerLost, AnswerUnusable, HandonError, Rejected, Superseded, Unreachable
 from core.house import House
 from core.models.messages import ModelAnswer, ModelCall, ModelRequest
 from core.store import Store, Tx
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 
 UNFORESEEN = "Something went wrong that was not foreseen: {}."
 ROOM_PAUSE = 0.02  # seconds before room is asked for again; it doubles up to half a second
+LONGEST_WAIT = 300  # seconds that a provider may ask to be left alone; asked for longer, it cannot be reached
 
 
 class CutOff(asyncio.CancelledError):
@@ -92,23 +94,35 @@ class Loop:
 
     # A model
 
-    async def _ask(self, held: Held, ask: Ask) -> Next:
+    async def _ask(self, held: Held, ask: Ask, *, again: bool = False) -> Next:
+        """One turn. `again`: an answer was lost before, and another is not asked for a third time."""
         request = turn.request(self._house, held, ask)
         try:
             answer = await self._reach(held, request)
         except (Unreachable, NoLongerWanted) as error:
             log.warning("%s could not be reached: %s", ask.model, error)
-            why = f"Its model could not be reached: {ask.model}."
-            await self._store.write(lambda tx: leaving.not_reached(self._house, tx, held, ask, left=False, why=why))
-            return None
+            why, left = f"Its model could not be reached: {ask.model}.", False
+        except Rejected as error:
+            why, left = f"Its model could not be asked: {ask.model}: {error}.", False
+        except AnswerLost as error:
+            log.warning("an answer of %s was lost: %s", ask.model, error)
+            if not again:
+                return await self._ask_again(held, ask)
+            why, left = f"Its model's answer was lost: {ask.model}: {error}.", True
+        except AnswerUnusable as error:
+            why, left = f"Its model's answer could not be used: {ask.model}: {error}.", True
         except CutOff:
             await self._store.write(lambda tx: leaving.charge_unanswered(self._house, tx, held, ask))
             raise
         except Exception as error:
             log.exception("an answer of %s could not be used", ask.model)
-            why = f"Its model's answer could not be used: {type(error).__name__}."
-            await self._store.write(lambda tx: leaving.not_reached(self._house, tx, held, ask, left=True, why=why))
-            return None
+            why, left = f"Its model's answer could not be used: {type(error).__name__}.", True
+        else:
+            return await self._take_in(held, ask, answer)
+        await self._store.write(lambda tx: leaving.not_reached(self._house, tx, held, ask, left=left, why=why))
+        return None
+
+    async def _take_in(self, held: Held, ask: Ask, answer: ModelAnswer) -> Next:
         try:
             return await self._store.write(lambda tx: turn.take_in(self._house, tx, held, ask, answer))
         except Superseded:
@@ -120,18 +134,28 @@ class Loop:
             await self._store.write(lambda tx: leaving.charged_and_broke(self._house, tx, held, ask, answer, why))
             return None
 
+    async def _ask_again(self, held: Held, ask: Ask) -> Next:
+        """Charge a call whose answer was lost (rule M10), and ask once more, with money held anew (rule M2)."""
+        await self._store.write(lambda tx: leaving.charge_unanswered(self._house, tx, held, ask))
+        if self._house.stopping:
+            await self._give_back(held)
+            return None
+        await asyncio.sleep(self._house.settings.model_pause.total_seconds())
+        following = await self._store.write(partial(self._try_again, held=held))
+        return await self._ask(held, following, again=True) if isinstance(following, Ask) else following
+
     async def _reach(self, held: Held, request: ModelRequest) -> ModelAnswer:
         """Ask; again, with growing pauses, where it cannot be reached and the piece is still wanted (rule E8)."""
         settings = self._house.settings
+        pause = settings.model_pause.total_seconds()
         try:
             return await self._send(request)
-        except Unreachable:
-            if settings.model_tries < 2:
+        except Unreachable as error:
+            if settings.model_tries < 2 or not _worth_another_try(error):
                 raise
-        pause = settings.model_pause.total_seconds()
-        await asyncio.sleep(pause)
+            await asyncio.sleep(max(pause, error.retry_after or 0))
         async for attempt in stamina.retry_context(
-            on=Unreachable,
+            on=_worth_another_try,
             attempts=settings.model_tries - 1,
             timeout=None,
             wait_initial=pause * 2,
@@ -189,12 +213,12 @@ class Loop:
         house = self._house
         tree = house.tree(tx, held.root)
         row = work.mine(tx, held.piece, held.fence)
-        agents = asking.agents_of(house, row)
-        action = asking.find_action(house, agents[-1], row, call.name)
+        agents = house.agents_of(row.agents)
+        action = acting.find(agents[-1], row.skill, call.name)
         if action is None:
             turn.answer_call(tx, held.piece, call.position, f"{call.name} is no longer a tool of this work.", False)
             return None
-        account, person = agents[-1].account, asking.decider(tx, call.subject) or tree.person
+        account, person = agents[-1].account, decider(tx, call.subject) or tree.person
         key = f"{held.piece}-{call.subject or f'{row.turn}-{call.position}'}"
         try:
             values = action.read(call.arguments)
@@ -216,17 +240,29 @@ class Loop:
         left = True
         try:
             answer = await self._reach(held, begun.request)
-        except (Unreachable, NoLongerWanted):
+        except (Unreachable, NoLongerWanted, Rejected) as error:
+            log.warning("the consulted %s could not be asked: %s", begun.model.name, error)
             left = False
         except CutOff:
             await self._store.write(lambda tx: outside.consult_cut_off(self._house, tx, held, begun))
             raise
+        except (AnswerLost, AnswerUnusable) as error:
+            log.warning("the consulted %s gave no answer: %s", begun.model.name, error)
         except Exception:
             log.exception("the consulted %s failed", begun.model.name)
         await self._store.write(lambda tx: outside.consulted(self._house, tx, held, call, begun, answer, left=left))
 
     def _begin_consult(self, tx: Tx, held: Held, call: OutsideCall) -> consulting.Consult | None:
         return outside.consult(self._house, tx, held, call)
+
+
+def _worth_another_try(error: Exception) -> bool | float:
+    """Whether to try again: after a pause of our own (True), or after so many seconds as the provider asked for."""
+    if not isinstance(error, Unreachable):
+        return False
+    if not error.retry_after:
+        return True
+    return error.retry_after if error.retry_after <= LONGEST_WAIT else False
 
 
 def _cleaned(answer: ModelAnswer) -> ModelAnswer:

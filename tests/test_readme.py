@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from llmock.testing import LLMockServer
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "CHANGELOG")]
@@ -75,3 +76,15 @@ def test_every_path_that_is_named_in_code_is_there(doc: Path) -> None:
         r"`((?:\.ci|core|web|handon|examples|docs|tests|bench|alembic)/[\w./-]*)`", doc.read_text("utf-8")
     )
     assert [path for path in told if not (ROOT / path).exists()] == []
+
+
+def test_the_program_of_the_models_page_is_done_by_the_server_it_names() -> None:
+    page = (ROOT / "docs" / "models.md").read_text("utf-8")
+    program = re.findall(r"^```python\n(import .*?)^```", page, re.S | re.M)[0]
+    with LLMockServer() as server:
+        at = program.replace("http://127.0.0.1:8008", server.url)
+        assert at != program
+        ran = subprocess.run(
+            [sys.executable, "-c", at], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
+        )
+    assert (ran.stdout, ran.stderr) == ("Done True\n", "")

@@ -59,6 +59,7 @@ class ModelRequest:
     messages: Sequence[Message]
     tools: Sequence[ToolOffer]
     max_output_tokens: int
+    turn: int = 0  # which of the piece's answers it will be, from 1, over all its conversations; a consult has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,10 @@ class ModelAnswer:
 
 
 class ModelClient(Protocol):
-    """A way to a model. Raises `Unreachable` where the request did not get there."""
+    """A way to a model. Raises `Unreachable` where the request did not get there, `Rejected` where it was turned down
+    for good, `AnswerLost` where it left and nothing whole came back; anything else is an answer that cannot be used.
+
+    What it holds open, it closes in an `async def aclose()`, where it has one, when the agency leaves.
+    """
 
     async def ask(self, request: ModelRequest) -> ModelAnswer: ...
