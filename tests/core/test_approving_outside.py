@@ -6,8 +6,6 @@ import asyncio
 from datetime import timedelta
 from typing import Any, ClassVar
 
-import pytest
-
 from handon import Agent, Permits, Skill, TraceKind, action
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory
 from tests.builders import Answer, Shop, shop
@@ -76,7 +74,6 @@ async def begun(at: Shop) -> Any:
 
 
 # P5, A5, A7
-@pytest.mark.xfail(strict=True, reason="an approval takes the piece away from the run that awaits another call")
 async def test_a_yes_while_another_call_of_the_turn_is_under_way_takes_nothing_away_from_it(database: str) -> None:
     counter = Counter.opens()
     async with shop(database, [Courier()]) as at:
@@ -97,7 +94,6 @@ async def test_a_yes_while_another_call_of_the_turn_is_under_way_takes_nothing_a
 
 
 # P5, A2, T3
-@pytest.mark.xfail(strict=True, reason="what was approved and is under way is withdrawn as undecided")
 async def test_what_was_approved_and_had_begun_is_not_withdrawn_as_undecided_when_its_piece_ends(
     database: str, clock: TestClock
 ) -> None:
@@ -120,7 +116,6 @@ async def test_what_was_approved_and_had_begun_is_not_withdrawn_as_undecided_whe
 
 
 # P5, A7, A8
-@pytest.mark.xfail(strict=True, reason="a proposal whose outcome is unknown waits for ever")
 async def test_what_was_approved_and_never_reported_back_is_not_left_waiting(database: str) -> None:
     counter = Counter.opens()
     cast = AgentCast().plays(Postman, AgentScript(Says.tool(order_label, {}), DONE))

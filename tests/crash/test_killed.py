@@ -25,14 +25,7 @@ from tests.crash.stories import MISSING, STORIES, Ledger, Story
 from tests.databases import nobody_is_on
 
 EVERY = {"sqlite": 1, "postgresql": 4}  # of a story's points, one in so many: the soak kills anywhere on both
-APPROVED = pytest.mark.xfail(strict=True, reason="an approval under way is withdrawn, or revives a piece that is gone")
-LATER = pytest.mark.xfail(strict=True, reason="work is not taken over yet (rule A7)")
-TOLD = [
-    pytest.param("bindery", "close"),
-    pytest.param("workshop", "close", marks=APPROVED),
-    pytest.param("bindery", "resume", marks=LATER),
-    pytest.param("workshop", "resume", marks=LATER),
-]
+TOLD = [(name, policy) for name in ("bindery", "workshop") for policy in ("close", "resume")]
 
 _whole = piece.alias("whole")
 _GOING = Statement(
