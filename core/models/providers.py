@@ -56,7 +56,8 @@ class Provided:
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         if self._open is None:
-            http = httpx2.AsyncClient(timeout=self._timeout)
+            # As many connections as there are pieces: the agency's `concurrency` bounds those.
+            http = httpx2.AsyncClient(timeout=self._timeout, limits=httpx2.Limits(max_connections=None))
             self._open = http, self._make(self._called, self._address, self._key, http)
         try:
             response = await model_request(
