@@ -1,4 +1,5 @@
-"""Work whose process is gone: found by its silence, and closed (rules A).
+"""Work whose process is gone: found by its silence, and closed, or taken up again where the agency is set to resume
+(rules A).
 
 Judged by time alone: a whole with a piece under way, none of them due, and no new line for `abandoned_after`. So a
 tool that runs longer than that looks abandoned; set the time longer than the slowest tool. A process that was only
@@ -7,7 +8,7 @@ slow finds its fence taken and does nothing more.
 
 from __future__ import annotations
 
-from sqlalchemy import bindparam, exists, select
+from sqlalchemy import and_, bindparam, exists, or_, select
 
 from core import receipts, work
 from core.errors import NotFound
@@ -17,26 +18,24 @@ from core.record import Tree
 from core.sql import Statement
 from core.store import Tx
 from core.tables import piece, whole
-from core.values import Status
+from core.values import Status, TraceKind
 
-_under_way = exists().where(
-    piece.c.root == whole.c.id, piece.c.status == "Working", piece.c.run.in_(["held", "parked"])
+_of_whole = piece.c.root == whole.c.id
+_held = exists().where(_of_whole, piece.c.status == "Working", piece.c.run == "held")
+_parked = exists().where(_of_whole, piece.c.status == "Working", piece.c.run == "parked")
+_due = exists().where(_of_whole, piece.c.run == "due")
+_due_now = exists().where(
+    _of_whole, piece.c.run == "due", or_(piece.c.due_at.is_(None), piece.c.due_at <= bindparam("now"))
 )
-_queued = exists().where(piece.c.root == whole.c.id, piece.c.run == "due")
-_QUIET = Statement(
-    select(whole.c.id)
-    .where(whole.c.ended_at.is_(None), whole.c.last_line_at <= bindparam("before"), _under_way, ~_queued)
-    .order_by(whole.c.id)
+_quiet = (
+    whole.c.ended_at.is_(None),
+    whole.c.last_line_at <= bindparam("before"),
+    ~_due_now,
+    or_(_held, and_(_parked, ~_due)),  # a piece that is tried again later is nobody's yet, and what waits for it waits
 )
-_QUIET_ONE = Statement(
-    select(whole.c.id).where(
-        whole.c.id == bindparam("root"),
-        whole.c.ended_at.is_(None),
-        whole.c.last_line_at <= bindparam("before"),
-        _under_way,
-        ~_queued,
-    )
-)
+_QUIET = Statement(select(whole.c.id).where(*_quiet).order_by(whole.c.id))
+_QUIET_ONE = Statement(select(whole.c.id).where(whole.c.id == bindparam("root"), *_quiet))
+_SOME_DUE = Statement(select(piece.c.id).where(piece.c.root == bindparam("root"), piece.c.run == "due").limit(1))
 _LEFT = Statement(
     select(piece.c.id)
     .where(
@@ -47,7 +46,12 @@ _LEFT = Statement(
     )
     .order_by(piece.c.depth, piece.c.id)
 )
-_DUE = Statement(select(piece.c.id).where(piece.c.run == "due").order_by(piece.c.opened_at, piece.c.id).limit(1000))
+_DUE = Statement(
+    select(piece.c.id)
+    .where(piece.c.run == "due", or_(piece.c.due_at.is_(None), piece.c.due_at <= bindparam("now")))
+    .order_by(piece.c.opened_at, piece.c.id)
+    .limit(1000)
+)
 
 
 def _before(house: House, tx: Tx) -> int | None:
@@ -58,20 +62,16 @@ def _before(house: House, tx: Tx) -> int | None:
 def quiet(house: House, tx: Tx) -> list[str]:
     """The wholes that were abandoned, by id."""
     before = _before(house, tx)
-    return [] if before is None else [found.id for found in tx.all(_QUIET, before=before)]
+    return [] if before is None else [found.id for found in tx.all(_QUIET, before=before, now=tx.now)]
 
 
 def was_abandoned(house: House, tx: Tx, root: str) -> bool:
     before = _before(house, tx)
-    return before is not None and tx.one(_QUIET_ONE, root=root, before=before) is not None
+    return before is not None and tx.one(_QUIET_ONE, root=root, before=before, now=tx.now) is not None
 
 
-def close(house: House, tx: Tx, root: str) -> bool:
-    """Close what was abandoned in a whole; answers whether anything was.
-
-    The topmost of it is said to have given up; what it had handed on goes with it: what was under way fails, what
-    waited is called off, proposals are withdrawn. A piece above that had waited for it is told, and goes on.
-    """
+def attend_to(house: House, tx: Tx, root: str) -> bool:
+    """Close what was abandoned in a whole, or take it up again, as the agency is set; answers whether anything was."""
     try:
         tree = house.tree(tx, root)
     except NotFound:
@@ -79,6 +79,39 @@ def close(house: House, tx: Tx, root: str) -> bool:
     if not was_abandoned(house, tx, root):
         return False
     left = receipts.several(tx, [found.id for found in tx.all(_LEFT, root=root)])
+    if tx.one(_SOME_DUE, root=root) is not None:  # something goes on later: what is parked waits for that
+        left = [row for row in left if row.run == "held"]
+    if house.settings.when_abandoned == "resume":
+        return _take_up(house, tx, tree, left)
+    return _close(house, tx, tree, left)
+
+
+def _take_up(house: House, tx: Tx, tree: Tree, left: list[Receipt]) -> bool:
+    """Let the next process go on with each piece that one held which is gone, from its last line (rule A7).
+
+    A piece that was called off, or was taken up `takeovers` times already, is closed instead, and the piece above it
+    is told. Money held for a call under way is given back: whether that call was made nobody knows. Writes a line each.
+    """
+    held = [row for row in left if row.run == "held"]
+    if not held:  # parked on legs that are nobody's: nothing can be taken up
+        return _close(house, tx, tree, left)
+    most = house.settings.takeovers
+    for row in reversed(held):  # the deepest first: what is closed is told to a piece that is still held
+        if row.ended_at is not None:
+            continue
+        if row.closing is not None or row.takeovers >= most:
+            _close_branch(house, tx, tree, row, left)
+            continue
+        takeovers = row.takeovers + 1
+        summary = f"{house.label(row.agent)} was taken up again ({takeovers} of {most}): whatever was doing it is gone."
+        tree.append(tx.now, row.id, TraceKind.TAKEN_UP, summary, {"takeovers": takeovers})
+        work.make_due_again(house, tx, tree, row, takeovers=takeovers)
+    return True
+
+
+def _close(house: House, tx: Tx, tree: Tree, left: list[Receipt]) -> bool:
+    """The topmost is said to have given up; what it had handed on goes with it: what was under way fails, what waited
+    is called off, proposals are withdrawn. A piece above that had waited for it is told, and goes on (rule A3)."""
     gone: list[str] = []  # branches that were closed with the piece at their head
     for row in left:
         if any(row.branch.startswith(f"{branch}/") for branch in gone):
@@ -100,4 +133,4 @@ def _close_branch(house: House, tx: Tx, tree: Tree, row: Receipt, left: list[Rec
 
 def due(tx: Tx) -> list[str]:
     """Pieces that may be taken, the oldest first: for whoever was not told of them."""
-    return [found.id for found in tx.all(_DUE)]
+    return [found.id for found in tx.all(_DUE, now=tx.now)]

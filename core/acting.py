@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from core import people
 from core.declare.actions import Action, Context
+from core.declare.agents import Agent
 from core.declare.rights import Principal, Row
 from core.declare.schemas import text_of
 from core.errors import HandonError, NotAllowed, NotFound
@@ -102,6 +103,14 @@ def run_plain(
     except Exception as error:
         return Ran(False, told(action, error), forbidden=isinstance(error, NotAllowed))
     return Ran(True, text)
+
+
+def find(agent: Agent, skill: str, name: str) -> Action | None:
+    """A tool of a skill of the agent's, its own or one that it may hand to a helper, as declared now."""
+    skills = [own for own in agent.skills if own.name == skill]
+    if agent.delegates is not None:
+        skills += [entry.skill for entry in agent.delegates.to if entry.agent is None and entry.skill.name == skill]
+    return next((tool for own in skills for tool in own.tools if tool.name == name), None)
 
 
 def told(action: Action, error: Exception) -> str:

@@ -15,21 +15,37 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from core import abandonment, delegations, ids, migrations, money, people, receipts, signing, signing_in, vault, work
+from core import (
+    abandonment,
+    amounts,
+    delegations,
+    ids,
+    migrations,
+    money,
+    people,
+    receipts,
+    signing,
+    signing_in,
+    vault,
+    work,
+)
+from core.asking import deadlines
 from core.clock import Clock, WallClock, to_micros
 from core.declare.agents import Agent, Guards
 from core.declare.rights import Policies
 from core.desk import Desk
 from core.dispatch.bus import Bus
 from core.dispatch.local import LocalDispatcher
-from core.errors import Abort, HandonError, NotFound, ProcessDied
+from core.errors import Abort, BadDeclaration, HandonError, NotFound, ProcessDied
 from core.house import Events, House
 from core.loop import Loop
 from core.models import ready
@@ -63,10 +79,14 @@ class Agency:
         task_budget: Decimal = Settings.task_budget,
         name: str = Settings.name,
         currency: str = Settings.currency,
+        time_zone: str = Settings.time_zone,
+        person_per_month: Decimal | None = Settings.person_per_month,
         database: str = Settings.database,
         clock: Clock | None = None,
         abandoned_after: timedelta = Settings.abandoned_after,
         abandoned_check_every: timedelta = Settings.abandoned_check_every,
+        when_abandoned: Literal["close", "resume"] = Settings.when_abandoned,
+        takeovers: int = Settings.takeovers,
         sweep_every: timedelta = Settings.sweep_every,
         concurrency: int = Settings.concurrency,
         stop_grace: timedelta = Settings.stop_grace,
@@ -76,14 +96,24 @@ class Agency:
         create_rows: bool = Settings.create_rows,
     ) -> None:
         by_name, by_model = delegations.check(agents, models, default_model, currency)
-        money.to_micros(task_budget)
+        amounts.to_micros(task_budget)
+        if person_per_month is not None:
+            amounts.to_micros(person_per_month)
+        if when_abandoned not in ("close", "resume"):
+            raise BadDeclaration(f"when_abandoned is {when_abandoned!r}; it is 'close' or 'resume'.")
+        if takeovers < 0:
+            raise BadDeclaration(f"takeovers is {takeovers}; it is not negative.")
         settings = Settings(
             name=name,
             currency=currency,
+            time_zone=_zone(time_zone),
+            person_per_month=person_per_month,
             task_budget=task_budget,
             database=os.environ.get("HANDON_DATABASE", "").replace("{unique}", ids.new_id()) or database,
             abandoned_after=abandoned_after,
             abandoned_check_every=abandoned_check_every,
+            when_abandoned=when_abandoned,
+            takeovers=takeovers,
             sweep_every=sweep_every,
             concurrency=concurrency,
             stop_grace=stop_grace,
@@ -176,7 +206,10 @@ class Agency:
         self._dispatcher.also(tell())
 
     async def sweep(self) -> int:
-        """Tell the dispatcher of every due piece; answers how many there are. The agency's clock does so often."""
+        """End requests whose deadline has passed (rule P11), and tell the dispatcher of every due piece; answers how
+        many of these there are. The agency's clock does so often."""
+        for root in await self.store.read(deadlines.passed):
+            await self.store.write(partial(deadlines.expire, self._house, root=root))
         due = await self.store.read(abandonment.due)
         for piece in due:
             self._dispatcher.wake(piece)
@@ -290,7 +323,7 @@ class Agency:
 
     async def set_limit(self, key: str, limit: Decimal) -> None:
         """Limit what may be charged to an account (`on=`), in the currency unit."""
-        micros = money.to_micros(limit)
+        micros = amounts.to_micros(limit)
         await self.store.write(lambda tx: money.open_account(tx, key, micros))
 
     async def spent_against(self, key: str) -> Decimal:
@@ -303,7 +336,7 @@ class Agency:
             found = tx.one(_ACCOUNT, account_key=key)
             return found.spent_micros if found else 0
 
-        return Decimal(await self.store.read(spent)) / money.MICROS
+        return Decimal(await self.store.read(spent)) / amounts.MICROS
 
     # Abandonment
 
@@ -316,11 +349,12 @@ class Agency:
         return await self.store.read(look)
 
     async def close_abandoned_work(self) -> int:
-        """Look for abandoned wholes and close them; answers how many (rule A4). The agency's clock does so."""
-        closed = 0
+        """Look for abandoned wholes and close them, or take them up again where `when_abandoned` is "resume"; answers
+        how many (rules A4, A7). The agency's clock does so."""
+        found = 0
         for root in await self.store.read(lambda tx: abandonment.quiet(self._house, tx)):
-            closed += await self.store.write(lambda tx, root=root: abandonment.close(self._house, tx, root))  # type: ignore[misc]
-        return closed
+            found += await self.store.write(partial(abandonment.attend_to, self._house, root=root))
+        return found
 
     # Scripts
 
@@ -336,3 +370,11 @@ class Agency:
 
 def _id(person: Person | UUID) -> str:
     return person.id.hex if isinstance(person, Person) else person.hex
+
+
+def _zone(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise BadDeclaration(f"There is no time zone {name!r}: name it as the IANA does, Europe/Vienna.") from None
+    return name

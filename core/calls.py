@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from core import acting, asking, gate, handing_on, standing
+from core import acting, gate, handing_on, standing
+from core.asking import proposals, questions
 from core.declare.schemas import read_object
 from core.errors import BadInput, HandonError
 from core.models.messages import ModelCall
@@ -89,7 +90,7 @@ def _ask(scene: Scene, calls: Calls, call: ModelCall) -> None:
     if not question or not isinstance(choices, list):
         raise BadInput({"question": "Write the question; choices are a list of texts."})
     texts = [str(choice) for choice in choices]
-    id = asking.ask(scene.house, scene.tx, scene.tree, scene.receipt, scene.agent, question, context, texts)
+    id = questions.ask(scene.house, scene.tx, scene.tree, scene.receipt, scene.agent, question, context, texts)
     calls.add(call, "question", subject=id)
 
 
@@ -112,11 +113,11 @@ def _use(scene: Scene, calls: Calls, call: ModelCall, said: str) -> None:
     if lifted.ruling.gate is Gate.ALONE and lifted.rules:
         standing.use(tx, tree, receipt.id, lifted.rules, plain, action.label)
     if lifted.ruling.gate is not Gate.ALONE:
-        calls.add(call, "proposal", subject=asking.propose(house, tx, tree, receipt, agent, action, values, said))
+        calls.add(call, "proposal", subject=proposals.propose(house, tx, tree, receipt, agent, action, values, said))
     elif action.awaited:
         calls.add(call, "tool", state="to_run")
     else:
         key = f"{receipt.id}-{receipt.turn}-{len(calls.rows)}"
         ran = acting.run_plain(house, tx, action, values, agent.account, tree.person, receipt.id, key)
-        asking.tool_ran(tx, tree, receipt, agent, action, plain, ran)
+        proposals.tool_ran(tx, tree, receipt, agent, action, plain, ran)
         calls.add(call, "tool", answer=ran.text, ok=ran.ok)

@@ -1,7 +1,7 @@
 """Consulting a more capable model: one focused question, with no conversation, no tools and no rights (rules C).
 
-The model is asked outside any transaction: `begin` reserves the money or says why not, `took` and `failed` record what
-came of it. Each consult is a help row and a line.
+The model is asked outside any transaction: `begin` reserves the money or says why not, `came_back`
+records what came of it. Each consult is a help row and a line.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core import ids, money, people, receipts
-from core.asking import through
+from core import ids, money, people, receipts, spending
+from core.asking.whom import through
 from core.declare.agents import Agent
 from core.house import House
 from core.ids import to_uuid
@@ -63,7 +63,8 @@ def begin(
     tokens = sum(money.tokens_of(len(message.text.encode())) for message in messages)
     assert model.price is not None
     cost = model.price.micros(tokens, model.max_output_tokens)
-    no_room = money.reserve(tx, tree, receipts.branch(tx, row), cost, agent.limits.per_day)
+    caps = spending.caps(tx, house.settings, agent, tree.person)
+    no_room = money.reserve(tx, house.settings, tree, receipts.branch(tx, row), cost, caps)
     if no_room is not None:
         why_not = f"it could have cost {house.amount(cost)}, and {house.amount(max(no_room.left, 0))} was left"
         return _refused(house, tx, tree, row, agent, model, question, context, why, why_not)
@@ -108,6 +109,7 @@ def _keep(
         "answered_at": tx.now,
         "cost_micros": micros,
         "asked_at": tx.now,
+        "deadline": None,
     }
     tx.run(_HELP, **kept)
     tree.append(
@@ -144,61 +146,24 @@ def _refused(
     return f"{model.name} was not asked: {why_not}. Go on without."
 
 
-def took(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: ModelAnswer) -> str:
-    """Charge and record an answer; answers what the working model is told."""
-    estimated = answer.tokens_in is None or answer.tokens_out is None
-    tokens = (answer.tokens_in or 0, answer.tokens_out or 0, answer.tokens_cached)
-    assert asked.model.price is not None
-    cost = asked.reserved if estimated else asked.model.price.micros(*tokens)
-    money.settle(tx, tree, receipts.branch(tx, row), asked.reserved, cost)
-    money.meter(tx, tree, row, asked.model.name, "consult", tokens, cost, estimated=estimated)
-    _keep(
-        house,
-        tx,
-        tree,
-        row,
-        asked.model,
-        asked.question,
-        asked.context,
-        asked.why,
-        HelpStatus.ANSWERED,
-        answer.text,
-        cost,
-        "answered",
-    )
-    return answer.text
-
-
-def failed(house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, *, left: bool) -> str:
-    """The model gave no help; the work goes on without it. `left`: the request had got there, so it is charged its
-    whole reservation (rule M10)."""
-    micros = asked.reserved if left else 0
-    if left:
-        money.settle(tx, tree, receipts.branch(tx, row), asked.reserved, micros)
-        money.meter(tx, tree, row, asked.model.name, "consult", (0, 0, 0), micros, estimated=True)
-    else:
-        money.release(tx, tree, receipts.branch(tx, row), asked.reserved)
-    _keep(
-        house,
-        tx,
-        tree,
-        row,
-        asked.model,
-        asked.question,
-        asked.context,
-        asked.why,
-        HelpStatus.UNAVAILABLE,
-        "",
-        micros,
-        "it could not be reached",
-    )
-    return f"{asked.model.name} could not be reached. Go on without."
-
-
 def came_back(
     house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: ModelAnswer | None, *, left: bool
 ) -> str:
-    """Record what came of a consult; answers what the working model is told."""
-    if answer is None:
-        return failed(house, tx, tree, row, asked, left=left)
-    return took(house, tx, tree, row, asked, answer)
+    """Charge and record what came of a consult; answers what the working model is told. Without an answer the work
+    goes on without help. `left`: the request had got there, so it is charged its whole reservation (rule M10)."""
+    model = asked.model
+    assert model.price is not None
+    counted = answer is not None and answer.tokens_in is not None and answer.tokens_out is not None
+    tokens = (answer.tokens_in or 0, answer.tokens_out or 0, answer.tokens_cached) if answer else (0, 0, 0)
+    cost = model.price.micros(*tokens) if counted else asked.reserved
+    if answer is not None or left:
+        money.settle(tx, tree, receipts.branch(tx, row), asked.reserved, cost)
+        money.meter(tx, tree, row, model.name, "consult", tokens, cost, estimated=not counted)
+    else:
+        cost = 0
+        money.release(tx, tree, receipts.branch(tx, row), asked.reserved)
+    status = HelpStatus.ANSWERED if answer is not None else HelpStatus.UNAVAILABLE
+    came = "answered" if answer is not None else "it could not be reached"
+    text = answer.text if answer is not None else ""
+    _keep(house, tx, tree, row, model, asked.question, asked.context, asked.why, status, text, cost, came)
+    return text if answer is not None else f"{model.name} could not be reached. Go on without."

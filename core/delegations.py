@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
-from core import gate, money
+from core import amounts, gate
 from core.declare.actions import Action
 from core.declare.agents import Agent
 from core.declare.deciding import DECIDE
@@ -33,7 +34,7 @@ def delegations_of(agents: Mapping[str, Agent], agent: Agent) -> list[Delegated]
                 label=entry.skill.shown_as,
                 description=entry.skill.description,
                 helper=entry.agent is None,
-                budget_micros=money.to_micros(entry.budget) if entry.budget is not None else None,
+                budget_micros=amounts.to_micros(entry.budget) if entry.budget is not None else None,
                 takes_schema=entry.skill.handed_schema(),
                 hands_back_schema=entry.skill.hands_back.schema,
                 to_label=to.shown_as,
@@ -102,6 +103,8 @@ def _check_agent(agent: Agent, agents: Mapping[str, Agent], models: Mapping[str,
             )
     _amount(f"{name}: limits.per_task", agent.limits.per_task)
     _amount(f"{name}: limits.per_day", agent.limits.per_day)
+    if agent.requests_wait is not None and agent.requests_wait <= timedelta(0):
+        raise BadDeclaration(f"{name}: requests_wait is {agent.requests_wait}; it is longer than no time, or None.")
     if agent.stuck_after < 1:
         raise BadDeclaration(f"{name}: stuck_after is {agent.stuck_after}; it is at least 1.")
     names = [skill.name for skill in agent.skills]
@@ -136,8 +139,8 @@ def _check_agent(agent: Agent, agents: Mapping[str, Agent], models: Mapping[str,
 
 def _check_skill(agent: str, skill: Skill[object, object]) -> None:
     where = f"{agent}'s skill {skill.name}"
-    if skill.retry is not None:
-        raise BadDeclaration(f"{where}: work is not tried again yet; leave `retry` out rather than rely on it.")
+    if skill.retry is not None and (skill.retry.times < 0 or skill.retry.wait < timedelta(0)):
+        raise BadDeclaration(f"{where}: {skill.retry} says neither how often nor how long after it is tried again.")
     if skill.name == DECIDE:
         raise BadDeclaration(f"{where}: every agent decides; give the skill another name.")
     _amount(f"{where}: budget", skill.budget)
@@ -149,6 +152,10 @@ def _check_skill(agent: str, skill: Skill[object, object]) -> None:
             raise BadDeclaration(f"{where}: {tool!r} is no tool: declare it with @action or @query.")
         if not _TOOL_NAME.match(tool.name):
             raise BadDeclaration(f"{where}: {tool.name!r} is no name for a tool: 1 to 64 of a-z, A-Z, 0-9, _ and -.")
+        if tool.decide_within is not None and tool.decide_within <= timedelta(0):
+            raise BadDeclaration(
+                f"{where}: the tool {tool.name} is to be decided within {tool.decide_within}; that is no time."
+            )
         if tool.name in seen or tool.name.startswith("hand_to_"):
             raise BadDeclaration(f"{where}: the tool {tool.name} is there twice, or its name is one of Handon's own.")
         seen.add(tool.name)
@@ -166,6 +173,6 @@ def _amount(where: str, amount: object) -> None:
     if amount is None:
         return
     try:
-        money.to_micros(amount)  # type: ignore[arg-type]
+        amounts.to_micros(amount)  # type: ignore[arg-type]
     except BadInput as error:
         raise BadDeclaration(f"{where}: {error}") from None

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from functools import partial
 from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from core import acting, ids, money, people, receipts, record, work
+from core import acting, amounts, ids, money, people, receipts, record, versions, work
 from core.declare.agents import Agent
 from core.declare.delegation import Delegation, Specialist
 from core.declare.schemas import canonical, read_object
@@ -19,19 +18,18 @@ from core.house import House
 from core.record import Tree
 from core.sql import Statement, insert_into
 from core.store import Tx
-from core.tables import skill_version, whole
+from core.tables import whole
 from core.values import TraceKind
 
 _WHOLE = insert_into(whole)
 _GIVEN = Statement(
     select(whole.c.id).where(whole.c.given_by == bindparam("given_by"), whole.c.given_key == bindparam("given_key"))
 )
-_VERSION = insert_into(skill_version, or_ignore=True)
 NO_DELEGATION = Delegation()
 
 
-def _micros(*amounts: Decimal | None) -> list[int]:
-    return [money.to_micros(amount) for amount in amounts if amount is not None]
+def _micros(*named: Decimal | None) -> list[int]:
+    return [amounts.to_micros(amount) for amount in named if amount is not None]
 
 
 def default_limit(house: House, agent: Agent, skill: Skill[Any, Any]) -> int:
@@ -104,21 +102,10 @@ def open_top(
             "limit": least,
             "person": person,
             "given_by": given_by,
-            "skill_version": _version(house, tx, skill),
+            "skill_version": versions.of(house, tx, skill),
         },
     )
     return id
-
-
-def _version(house: House, tx: Tx, skill: Skill[Any, Any]) -> str:
-    key = (type(skill), skill.offer_key, skill.description, skill.instructions, tuple(skill.tools))
-    known = house.versions.get(key)
-    if known is not None:
-        return known
-    version, definition = skill.version()
-    tx.run(_VERSION, version=version, skill=skill.name, definition=definition, first_used_at=tx.now)
-    tx.after(partial(house.versions.__setitem__, key, version))
-    return version
 
 
 def _insert(
@@ -147,7 +134,7 @@ def _insert(
             "agents": f"{above.agents}/{agent.name}" if above else agent.name,
             "agent": agent.name,
             "skill": skill.name,
-            "skill_version": _version(house, tx, skill),
+            "skill_version": versions.of(house, tx, skill),
             "helper": helper,
             "input": input_json,
             "levels_left": levels_left,

@@ -14,12 +14,13 @@ from typing import Any, Protocol
 from pydantic import TypeAdapter
 
 from core import record
+from core.amounts import exact
 from core.clock import Clock
 from core.declare.agents import Agent
 from core.declare.rights import Policies
 from core.dispatch.bus import Bus
+from core.errors import NotFound
 from core.models.llm import LlmModel
-from core.money import exact
 from core.settings import Settings
 from core.store import Tx
 
@@ -39,7 +40,7 @@ class Events:
     _subscribers: dict[str, list[Callable[[Mapping[str, Any]], None]]] = field(default_factory=dict)
 
     def subscribe(self, name: str, subscriber: Callable[[Mapping[str, Any]], None]) -> None:
-        """Names: `proposed`, `decided`, `asked`, `agent_asked_for_help`, `work_ended`, `work_abandoned`."""
+        """Names: `proposed`, `decided`, `asked`, `expired`, `agent_asked_for_help`, `work_ended`, `work_abandoned`."""
         self._subscribers.setdefault(name, []).append(subscriber)
 
     def tell(self, name: str, about: Mapping[str, Any]) -> None:
@@ -88,6 +89,15 @@ class House:
 
     def event(self, tx: Tx, name: str, **about: Any) -> None:
         tx.after(partial(self.events.tell, name, about))
+
+    def agents_of(self, joined: str) -> list[Agent]:
+        """The agents of those names ("Planner/Collator"), as declared now. Raises NotFound for one that is gone."""
+        found = []
+        for name in joined.split("/"):
+            if name not in self.agents:
+                raise NotFound(f"{name} is no longer an agent of this app.")
+            found.append(self.agents[name])
+        return found
 
     def label(self, agent: str) -> str:
         """An agent's name as a person reads it, also where the app no longer has it."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from core import money, receipts, work
+from core import handing_on, money, receipts, work
 from core import scene as scenes
 from core.house import House
 from core.models.messages import ModelAnswer
+from core.receipts import Receipt
+from core.record import Tree
 from core.store import Tx
 from core.turn import Ask, Held, charge, stopped_by_guard, too_long
 from core.values import Status
@@ -15,13 +17,10 @@ def give_back(house: House, tx: Tx, held: Held) -> None:
     """This process leaves: the piece is due for the next one, and nothing is held for it (rule A8)."""
     tree = house.tree(tx, held.root)
     receipt = work.mine(tx, held.piece, held.fence)
-    if receipt.call_micros:
-        money.release(tx, tree, receipts.branch(tx, receipt), receipt.call_micros)
     if receipt.closing is not None:
         work.end(house, tx, tree, receipt, Status(receipt.closing), receipt.closing_why)
     else:
-        receipt.set(run="due", fence=receipt.fence + 1, held_since=None)
-        house.wake(tx, receipt.id)
+        work.make_due_again(house, tx, tree, receipt)
 
 
 def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> bool:
@@ -49,13 +48,22 @@ def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: 
     if scene is None or scene.end_closing():
         return
     guard = stopped_by_guard(scene)
-    scene.end(Status.STOPPED if guard else Status.FAILED, guard or why)
+    if guard:
+        scene.end(Status.STOPPED, guard)
+    else:
+        scene.fail(why)
+
+
+def holds(tx: Tx, held: Held) -> bool:
+    """Whether the piece is still this run's."""
+    receipt = receipts.get(tx, held.piece)
+    return receipt.fence == held.fence and receipt.run == "held"
 
 
 def wanted(house: House, tx: Tx, held: Held) -> bool:
     """Whether a piece whose model cannot be reached is still this run's, not called off, and within its guards."""
     receipt = receipts.get(tx, held.piece)
-    if receipt.fence != held.fence or receipt.run != "held" or receipt.closing is not None:
+    if not holds(tx, held) or receipt.closing is not None:
         return False
     agent = house.agents[held.agent]
     return not too_long(tx, receipt, agent.guards or house.settings.guards)
@@ -68,11 +76,20 @@ def charged_and_broke(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelA
     late = receipt.fence != held.fence or receipt.run != "held"
     charge(house, tx, tree, receipt, ask, answer, late)
     if not late:
-        status = Status(receipt.closing) if receipt.closing else Status.FAILED
-        work.end(house, tx, tree, receipt, status, receipt.closing_why or why)
+        _fail(house, tx, tree, receipt, why)
 
 
 def broke(house: House, tx: Tx, held: Held, why: str) -> None:
     """Something in the app or in Handon went wrong in a way nobody foresaw: the piece fails, saying so."""
     tree = house.tree(tx, held.root)
-    work.end(house, tx, tree, work.mine(tx, held.piece, held.fence), Status.FAILED, why)
+    _fail(house, tx, tree, work.mine(tx, held.piece, held.fence), why)
+
+
+def _fail(house: House, tx: Tx, tree: Tree, receipt: Receipt, why: str) -> None:
+    """Whatever broke, the piece ends or is tried again, also where it is the app's declarations that break."""
+    try:
+        skill = handing_on.find_skill(house.agents[receipt.agent], receipt.skill, receipt.helper)
+        retry = skill.retry if skill else None
+    except Exception:
+        retry = None
+    work.fail(house, tx, tree, receipt, why, retry)

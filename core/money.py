@@ -13,19 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 
 from sqlalchemy import bindparam, select, update
 
-from core.clock import from_micros
-from core.errors import BadInput
+from core import spending
+from core.amounts import exact
 from core.receipts import Receipt
 from core.record import Tree
+from core.settings import Settings
+from core.spending import Cap
 from core.sql import Statement, insert_into
 from core.store import Tx
 from core.tables import account, metered_call
 
-MICROS = 1_000_000
 BYTES_PER_TOKEN = 3  # an estimate on the high side: most text takes four and more
 
 _ACCOUNT = Statement(select(account).where(account.c.key == bindparam("account_key")).with_for_update())
@@ -44,26 +44,6 @@ _MOVE_ACCOUNT = Statement(
 _METER = insert_into(metered_call)
 
 
-def to_micros(amount: Decimal | int | str) -> int:
-    """An amount of the currency unit in micros. Raises BadInput for what is no amount, is negative, or is finer."""
-    try:
-        micros = Decimal(str(amount)) * MICROS
-        whole = int(micros)
-    except (InvalidOperation, ValueError, OverflowError):
-        raise BadInput({"limit": f"{amount} is not an amount of money."}) from None
-    if whole != micros or whole < 0:
-        raise BadInput({"limit": f"{amount} is not an amount: no less than 0, and no finer than a millionth."})
-    return whole
-
-
-def exact(micros: int, currency: str) -> str:
-    """Micros as an amount for a person, exact to the micro: "EUR 0.0051"."""
-    amount = Decimal(micros) / MICROS
-    text = f"{amount:f}"
-    whole, _, rest = text.partition(".")
-    return f"{currency} {whole}.{rest.rstrip('0').ljust(2, '0')}"
-
-
 def tokens_of(size: int) -> int:
     """How many tokens so many bytes are reckoned at before anybody has counted."""
     return -(-size // BYTES_PER_TOKEN)
@@ -76,6 +56,7 @@ class NoRoom:
 
     whose: str
     agent: str  # of that piece; empty for an account
+    cap: Cap | None  # the limit of a day or a month, where it is one
     need: int
     left: int
     limit: int
@@ -85,8 +66,8 @@ class NoRoom:
         """Rule M11: which limit, what the call could have cost, what was left."""
         if self.whose == own.id:
             whose = "its own limit"
-        elif self.whose == own.day_account:
-            whose = f"{own.agent}'s limit for the day (UTC)"
+        elif self.cap is not None:
+            whose = self.cap.words
         else:
             whose = f"the limit of {self.agent} above it" if self.agent else f"the limit of {self.whose}"
         return (
@@ -95,37 +76,36 @@ class NoRoom:
         )
 
 
-def day_of(agent: str, now: int) -> str:
-    """The key of what an agent spends in a day, in UTC (rule M7)."""
-    return f"agent:{agent}:{from_micros(now):%Y-%m-%d}"
-
-
 def _accounts(tree: Tree, own: Receipt) -> tuple[str, ...]:
     """What a piece's calls are charged to besides the branch, in the order they are locked."""
-    return tuple(sorted({*tree.accounts, own.day_account})) if own.day_account else tree.accounts
+    if not own.period_accounts:
+        return tree.accounts
+    return tuple(sorted({*tree.accounts, *own.period_accounts.split("\n")}))
 
 
 def reserve(
-    tx: Tx, tree: Tree, branch: Sequence[Receipt], micros: int, per_day: Decimal | None = None
+    tx: Tx, settings: Settings, tree: Tree, branch: Sequence[Receipt], micros: int, caps: Sequence[Cap]
 ) -> NoRoom | None:
-    """Hold `micros` against the piece (last of `branch`), every piece above it, the tree's accounts and, where its
-    agent has a limit `per_day`, that, or against none of them and say where there is no room (rule M2)."""
+    """Hold `micros` against the piece (last of `branch`), every piece above it, the tree's accounts and the days' and
+    months' limits that hold, or against none of them and say where there is no room (rules M2, M7)."""
     own = branch[-1]
-    if own.call_micros == 0:  # calls of one turn are charged to the day of the first
-        day = day_of(own.agent, tx.now) if per_day is not None else ""
-        if day:
-            open_account(tx, day, to_micros(per_day or 0))
-        if day != own.day_account:
-            own.set(day_account=day)
+    if own.call_micros == 0:  # calls of one turn are charged to the periods of the first
+        accounts = "\n".join(cap.account for cap in caps)
+        if accounts != own.period_accounts:
+            own.set(period_accounts=accounts)
+    for cap in caps:
+        spending.open_account(tx, settings, cap)
     for receipt in reversed(branch):
         if micros > receipt.left:
             passing = micros <= receipt.limit_micros - receipt.tree_micros
-            return NoRoom(receipt.id, receipt.agent, micros, receipt.left, receipt.limit_micros, passing)
+            return NoRoom(receipt.id, receipt.agent, None, micros, receipt.left, receipt.limit_micros, passing)
+    limits = {cap.account: cap for cap in caps}
     for key in _accounts(tree, own):
-        kept = tx.one(_ACCOUNT, account_key=key)
-        if kept.limit_micros is not None and micros > kept.limit_micros - kept.spent_micros - kept.reserved_micros:
-            left = kept.limit_micros - kept.spent_micros - kept.reserved_micros
-            return NoRoom(key, "", micros, left, kept.limit_micros, micros <= kept.limit_micros - kept.spent_micros)
+        kept, whose = tx.one(_ACCOUNT, account_key=key), limits.get(key)
+        limit = whose.micros if whose is not None else kept.limit_micros
+        if limit is not None and micros > limit - kept.spent_micros - kept.reserved_micros:
+            left = limit - kept.spent_micros - kept.reserved_micros
+            return NoRoom(key, "", whose, micros, left, limit, micros <= limit - kept.spent_micros)
     _move(tx, tree, branch, spent=0, reserved=micros)
     return None
 

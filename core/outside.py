@@ -6,8 +6,9 @@ from typing import Any
 
 from sqlalchemy import bindparam, update
 
-from core import acting, asking, consulting, receipts, work
+from core import acting, consulting, receipts, work
 from core import scene as scenes
+from core.asking import proposals
 from core.declare.actions import Action
 from core.declare.schemas import read_object
 from core.errors import BadInput
@@ -51,10 +52,10 @@ def call_ended(
     """An awaited call came back: its line, and its answer on the turn."""
     tree = house.tree(tx, held.root)
     receipt = work.mine(tx, held.piece, held.fence)
-    asking.tool_ran(tx, tree, receipt, house.agents[receipt.agent], action, plain, ran)
+    proposals.tool_ran(tx, tree, receipt, house.agents[receipt.agent], action, plain, ran)
     told = ran.text
     if call.kind == "proposal" and call.subject is not None:
-        told = asking.outside_done(tx, call.subject, ran)
+        told = proposals.ran_outside(tx, call.subject, ran)
     answer_call(tx, held.piece, call.position, told, ran.ok)
 
 

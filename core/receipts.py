@@ -52,10 +52,12 @@ class Receipt:
     agent: str
     skill: str
     skill_version: str
+    skill_version_now: str
     helper: bool
     input: str
     status: str
     run: str
+    due_at: int | None
     fence: int
     held_since: int | None
     let_go: bool
@@ -65,9 +67,12 @@ class Receipt:
     waits_since: int | None
     outcome: str
     abandoned: bool
+    takeovers: int
+    tries: int
     result: str | None
     turn: int
     messages: int
+    begins_after: int
     tokens: int
     model_calls: int
     handed_on: int
@@ -81,7 +86,7 @@ class Receipt:
     tree_micros: int
     reserved_micros: int
     call_micros: int
-    day_account: str
+    period_accounts: str
     opened_at: int
     ended_at: int | None
 

@@ -50,6 +50,10 @@ KINDS: Mapping[TraceKind, str] = {
     TraceKind.ABANDONED: "{agent} was closed as abandoned",
     TraceKind.LATE_ANSWER: "An answer for {agent} came too late",
     TraceKind.BEGUN: "{agent} began something outside",
+    TraceKind.EXPIRED: "A request of {agent} expired",
+    TraceKind.TAKEN_OVER: "A request of {agent} was taken over",
+    TraceKind.TAKEN_UP: "{agent}'s work was taken up again",
+    TraceKind.REDEFINED: "{agent}'s skill was defined anew",
 }
 
 # On SQLite the transaction itself is the lock (BEGIN IMMEDIATE), and FOR UPDATE is left out by its dialect.

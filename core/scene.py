@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from core import asking, handing_on, work
+from core import handing_on, work
 from core.declare.agents import Agent
 from core.declare.deciding import DECIDE, Deciding
 from core.declare.skills import Skill
@@ -33,6 +33,10 @@ class Scene:
     def end(self, status: Status, why: str = "", result: str | None = None) -> None:
         work.end(self.house, self.tx, self.tree, self.receipt, status, why, result)
 
+    def fail(self, why: str) -> None:
+        """End the piece as Failed, unless its skill says that it is tried again first (rule E3)."""
+        work.fail(self.house, self.tx, self.tree, self.receipt, why, self.skill.retry)
+
     def end_closing(self) -> bool:
         """End the piece where it has been called off, or with others: this is its next step. Answers whether."""
         if self.receipt.closing is None:
@@ -48,7 +52,7 @@ class Scene:
 def of(house: House, tx: Tx, tree: Tree, receipt: Receipt) -> Scene | None:
     """The scene as the app declares it now. Where an agent or the skill is gone, the piece fails and there is none."""
     try:
-        agents = asking.agents_of(house, receipt)
+        agents = house.agents_of(receipt.agents)
     except HandonError as error:
         work.end(house, tx, tree, receipt, Status.FAILED, str(error))
         return None

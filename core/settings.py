@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from typing import Literal
 
 from core.declare.agents import Guards
 
@@ -13,7 +14,11 @@ from core.declare.agents import Guards
 class Settings:
     name: str = "Handon"  # what people call this app
     currency: str = "EUR"  # of every price and limit; ISO 4217
+    time_zone: str = "UTC"  # in which days and months of limits begin; a name of the IANA database
     task_budget: Decimal = Decimal("1")  # of a top piece where nothing names a limit (M7)
+    person_per_month: Decimal | None = None  # of all work for one person in a month, where none is set for them (M7)
+    when_abandoned: Literal["close", "resume"] = "close"  # what becomes of work whose process is gone (A2, A7)
+    takeovers: int = 3  # how often one piece is taken up again before it is closed (A7)
     database: str = "sqlite:///handon.db"
     abandoned_after: timedelta = timedelta(minutes=30)  # quiet this long, and nobody is doing it; zero: never
     abandoned_check_every: timedelta = timedelta(minutes=10)  # zero: only when asked to

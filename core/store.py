@@ -8,12 +8,16 @@ A function must therefore do nothing but read and write through `tx`: it may run
 follows the commit.
 
 `read(fn)` runs `fn(tx)` on a consistent snapshot that refuses to write.
+
+`watch` is told of each commit right before and right after it, on the thread that makes it: a test ends the process at
+exactly that point.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import logging
 import queue
 import threading
@@ -31,7 +35,7 @@ from core.sql import Params, Statement
 
 log = logging.getLogger(__name__)
 
-SHARED_COMMIT = 256  # functions one COMMIT may carry
+SHARED_COMMIT = 256  # functions one COMMIT of SQLite's may carry
 THREADS = 8
 TRIES = 5  # of one function on PostgreSQL
 
@@ -147,6 +151,7 @@ class Tx:
 
 
 Job = tuple[Callable[[Tx], Any], "asyncio.Future[Any]"]
+Watch = Callable[[str, int], None]  # ("before" or "after", the number of the commit, from 1)
 
 
 class StoreClosed(HandonError):
@@ -171,6 +176,9 @@ class Store:
         self._writing: set[asyncio.Future[Any]] = set()
         self._kept = threading.local()
         self.commits = 0
+        self.shared_commit = SHARED_COMMIT
+        self.watch: Watch | None = None
+        self._numbers = itertools.count(1)
 
     @property
     def sqlite(self) -> bool:
@@ -254,6 +262,17 @@ class Store:
         finally:
             tx.close()
 
+    def _before_commit(self) -> int:
+        number = next(self._numbers)
+        if self.watch is not None:
+            self.watch("before", number)
+        return number
+
+    def _after_commit(self, number: int) -> None:
+        self.commits += 1
+        if self.watch is not None:
+            self.watch("after", number)
+
     # PostgreSQL: a transaction for each function.
 
     def _write_alone(self, fn: Callable[[Tx], Any], future: asyncio.Future[Any]) -> None:
@@ -272,7 +291,8 @@ class Store:
                         after = tx.end()
                     finally:
                         tx.close()
-                self.commits += 1
+                    number = self._before_commit()
+                self._after_commit(number)
                 break
             except BaseException as error:
                 failure = error
@@ -291,7 +311,7 @@ class Store:
                     return
                 batch = [job]
                 stop = False
-                while len(batch) < SHARED_COMMIT:
+                while len(batch) < self.shared_commit:
                     try:
                         following = self._jobs.get_nowait()
                     except queue.Empty:
@@ -324,8 +344,9 @@ class Store:
                 else:
                     raw.execute("RELEASE SAVEPOINT one")
                     done.append((future, result, None, after))
+            number = self._before_commit()
             _end(connection, raw, "COMMIT")
-            self.commits += 1
+            self._after_commit(number)
         except BaseException as error:  # the COMMIT itself: nothing of the batch is there
             _end(connection, raw, "ROLLBACK")
             log.error("the commit of %s functions failed: %r", len(batch), error)

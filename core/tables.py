@@ -19,6 +19,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 metadata = MetaData(
@@ -34,6 +35,12 @@ metadata = MetaData(
 
 def _id() -> String:
     return String(32)
+
+
+def _deadlines() -> Index:
+    """Open requests that have a deadline, by it."""
+    open_ones = text("deadline is not null and status = 'Waiting'")
+    return Index(None, "deadline", sqlite_where=open_ones, postgresql_where=open_ones)
 
 
 person = Table(
@@ -130,11 +137,13 @@ piece = Table(
     Column("agents", Text, nullable=False),  # their agents' names, joined likewise
     Column("agent", String(200), nullable=False),
     Column("skill", String(200), nullable=False),
-    Column("skill_version", String(16), nullable=False),
+    Column("skill_version", String(16), nullable=False),  # it was opened with
+    Column("skill_version_now", String(16), nullable=False, server_default=""),  # its last run worked by
     Column("helper", Boolean, nullable=False),
     Column("input", Text, nullable=False),
     Column("status", String(10), nullable=False),
     Column("run", String(6), nullable=False),  # due, held, parked, ended
+    Column("due_at", BigInteger),  # due, and not before this time
     Column("fence", Integer, nullable=False),
     Column("held_since", BigInteger),
     Column("let_go", Boolean, nullable=False),  # parked, and has waited for a person since: nobody is doing it
@@ -144,9 +153,12 @@ piece = Table(
     Column("waits_since", BigInteger),
     Column("outcome", Text, nullable=False),
     Column("abandoned", Boolean, nullable=False),
+    Column("takeovers", Integer, nullable=False, server_default="0"),  # how often another process took it up
+    Column("tries", Integer, nullable=False, server_default="0"),  # how often it was tried again
     Column("result", Text),
-    Column("turn", Integer, nullable=False),  # model answers in this conversation
+    Column("turn", Integer, nullable=False),  # model answers, over all its conversations
     Column("messages", Integer, nullable=False),
+    Column("begins_after", Integer, nullable=False, server_default="0"),  # the last message of the conversation before
     Column("tokens", Integer, nullable=False),  # what the conversation is estimated at, fixed parts apart
     Column("model_calls", Integer, nullable=False),
     Column("handed_on", Integer, nullable=False),  # over its whole life
@@ -160,7 +172,7 @@ piece = Table(
     Column("tree_micros", BigInteger, nullable=False),
     Column("reserved_micros", BigInteger, nullable=False),  # here and below
     Column("call_micros", BigInteger, nullable=False),  # of it, for this piece's own call under way
-    Column("day_account", String(250), nullable=False),  # what that call is charged to for its agent's day; else empty
+    Column("period_accounts", Text, nullable=False),  # what that call is charged to for a day or month, one a line
     Column("opened_at", BigInteger, nullable=False),
     Column("ended_at", BigInteger),
     CheckConstraint("status in ('Working','Waiting','Done','Failed','Stopped','Cancelled')", name="status"),
@@ -230,8 +242,10 @@ proposal = Table(
     Column("edited", Text),
     Column("result", Text, nullable=False),
     Column("asked_at", BigInteger, nullable=False),
+    Column("deadline", BigInteger),  # from then on nobody may decide it; null: it waits for ever
     CheckConstraint("status in ('Waiting','Done','Failed','Refused','Withdrawn','Expired')", name="status"),
     Index(None, "asked_of", "status", "asked_at"),
+    _deadlines(),
     Index(None, "root"),
     Index(None, "piece"),
 )
@@ -284,15 +298,30 @@ help = Table(
     Column("answered_at", BigInteger),
     Column("cost_micros", BigInteger, nullable=False),
     Column("asked_at", BigInteger, nullable=False),
+    Column("deadline", BigInteger),
     CheckConstraint("help_from in ('Model','Person')", name="help_from"),
     CheckConstraint("status in ('Waiting','Answered','Refused','Unavailable','Closed')", name="status"),
     CheckConstraint("cost_micros >= 0", name="cost"),
     Index(None, "asked_of", "status", "asked_at"),
+    _deadlines(),
     Index(None, "root"),
     Index(None, "piece"),
 )
 
-# What several wholes are charged to: `on=` accounts. limit_micros null: counted, not limited.
+# What a person's or an agent's work may cost in a day or a month, set by somebody who manages model spend.
+spend_limit = Table(
+    "spend_limit",
+    metadata,
+    Column("subject", String(250), primary_key=True),  # person:<id>, agent:<name>
+    Column("period", String(5), primary_key=True),  # day, month
+    Column("limit_micros", BigInteger, nullable=False),
+    Column("set_by", _id(), ForeignKey("person.id")),  # null: the app itself
+    Column("set_at", BigInteger, nullable=False),
+    CheckConstraint("period in ('day','month')", name="period"),
+    CheckConstraint("limit_micros >= 0", name="limit"),
+)
+
+# What several wholes are charged to: `on=` accounts, and what is counted in a period. limit_micros null: not limited.
 account = Table(
     "account",
     metadata,
@@ -320,6 +349,7 @@ metered_call = Table(
     Column("at", BigInteger, nullable=False),
     CheckConstraint("micros >= 0", name="micros"),
     Index(None, "at"),
+    Index(None, "person", "at"),
     sqlite_with_rowid=False,
 )
 

@@ -209,14 +209,15 @@ def _decision(value: Any, confidence: Decimal | str) -> str:
 class _Playing:
     script: AgentScript
     turn: int = 0
-    asked_at: set[int] = field(default_factory=set)
+    asked_at: set[tuple[int, int]] = field(default_factory=set)
 
 
 class AgentCast:
     """Gives each agent its script; hand it to `agency.script`.
 
     An agent that plays in several pieces is given its script anew for each; `piece=n` gives another one to the n-th
-    piece (from 1) of that agent in the cast's life.
+    piece (from 1) of that agent in the cast's life. A piece that is tried again goes on in its script; with another
+    cast, one that is under way begins that cast's.
     """
 
     def __init__(self) -> None:
@@ -263,10 +264,10 @@ class AgentCast:
             if isinstance(advice, Exception):
                 raise advice
             return ModelAnswer(advice, (), *TOKENS)
-        length = len(request.messages)
-        if length in playing.asked_at:
+        place = (request.turn, len(request.messages))
+        if place in playing.asked_at:
             raise ScriptError(f"{request.agent} was asked twice for its turn {playing.turn}.")
-        playing.asked_at.add(length)
+        playing.asked_at.add(place)
         if playing.turn >= len(playing.script.turns):
             last = request.messages[-1]
             told = "; ".join([last.text, *(result.text for result in last.results)]).strip("; ")

@@ -15,8 +15,9 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core import acting, money, people, receipts, work
+from core import acting, money, people, receipts, spending, versions, work
 from core import scene as scenes
+from core.asking import proposals
 from core.calls import Calls, do, with_ids
 from core.declare.agents import Guards
 from core.declare.deciding import Deciding
@@ -32,11 +33,12 @@ from core.scene import Scene
 from core.sql import Statement
 from core.store import Tx
 from core.tables import message, turn_call
-from core.values import Status, TraceKind
+from core.values import UNKNOWN, Status, TraceKind
+from core.words import listed
 
-UNKNOWN = "It was begun and never reported back: its outcome is unknown, and it is not run again. Find out first."
-
-_MESSAGES = Statement(select(message).where(message.c.piece == bindparam("piece")).order_by(message.c.n))
+_MESSAGES = Statement(
+    select(message).where(message.c.piece == bindparam("piece"), message.c.n > bindparam("after")).order_by(message.c.n)
+)
 _CALLS = Statement(select(turn_call).where(turn_call.c.piece == bindparam("piece")).order_by(turn_call.c.position))
 _ANSWERED = Statement(
     update(turn_call)
@@ -54,6 +56,7 @@ class Held:
     root: str
     fence: int
     messages: list[Message]  # the system's first
+    since: float = 0.0  # when the transaction was asked for that said what comes next, on the monotonic clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Ask:
     model: str
     tools: Offer
     reserved: int
+    turn: int  # which of the piece's answers it will be, from 1
     said: tuple[Message, ...] = ()
     purpose: Purpose = "work"
 
@@ -99,7 +103,9 @@ def request(house: House, held: Held, ask: Ask) -> ModelRequest:
     if held.messages[0].text != ask.tools.system:
         held.messages[0] = Message("system", ask.tools.system)
     most = house.models[ask.model].max_output_tokens
-    return ModelRequest(ask.model, held.agent, to_uuid(held.piece), ask.purpose, held.messages, ask.tools.tools, most)
+    return ModelRequest(
+        ask.model, held.agent, to_uuid(held.piece), ask.purpose, held.messages, ask.tools.tools, most, ask.turn
+    )
 
 
 # Beginning
@@ -115,22 +121,49 @@ def begin(house: House, tx: Tx, id: str) -> tuple[Held, Next] | None:
     scene = scenes.of(house, tx, tree, receipt)
     if scene is None:
         return None
-    if receipt.messages == 0:
+    _note_new_version(scene)
+    if receipt.messages == receipt.begins_after:
         brief = _brief(scene)
         if brief is None:
             return None
         work.say(tx, receipt, "user", brief)
         held.messages.append(Message("user", brief))
         return held, prepare(scene, ())
-    held.messages += [_message(entry) for entry in tx.all(_MESSAGES, piece=id)]
+    held.messages += [_message(entry) for entry in tx.all(_MESSAGES, piece=id, after=receipt.begins_after)]
     calls = tx.all(_CALLS, piece=id)
     if not calls:
         return held, prepare(scene, ())
     for call in calls:
         if call.state == "begun":
-            answer_call(tx, id, call.position, UNKNOWN, False)
-    waiting = [call for call in calls if call.state == "to_run"]
-    return held, _outside(call._asdict() for call in waiting) if waiting else gather(scene)
+            _never_reported(scene, call)
+    return held, gather(scene)
+
+
+def _note_new_version(scene: Scene) -> None:
+    """The app may have defined the skill anew while its piece waited: from here on it works by the new definition,
+    which the receipt and the record say. Writes one line then."""
+    receipt = scene.receipt
+    if isinstance(scene.skill, Deciding):  # made for one question, and nobody's to define anew
+        return
+    now = versions.of(scene.house, scene.tx, scene.skill)
+    if now == receipt.skill_version_now:
+        return
+    changed = versions.changed(scene.tx, receipt.skill_version_now, now)
+    what = f"what changed is {listed(changed)}" if changed else "what changed is not known any more"
+    summary = f"{scene.skill.shown_as} was defined anew since {scene.agent.shown_as} last worked on it: {what}."
+    payload = {"from": receipt.skill_version_now, "to": now, "changed": changed}
+    scene.line(TraceKind.REDEFINED, summary, payload)
+    receipt.set(skill_version_now=now)
+
+
+def _never_reported(scene: Scene, call: Any) -> None:
+    """Rule A7: a change that was begun outside and never reported back is not made again. Writes one line."""
+    if call.kind == "proposal":
+        proposals.ran_outside(scene.tx, call.subject, acting.Ran(False, UNKNOWN))
+    answer_call(scene.tx, scene.receipt.id, call.position, UNKNOWN, False)
+    summary = f"What {scene.agent.shown_as} had begun with {call.name} never reported back: its outcome is unknown."
+    payload = {"tool": call.name, "arguments": call.arguments, "answer": UNKNOWN, "ok": False}
+    scene.line(TraceKind.TOOL_RAN, summary, payload)
 
 
 def _outside(rows: Iterable[dict[str, Any]], said: tuple[Message, ...] = ()) -> Outside:
@@ -145,10 +178,10 @@ def _brief(scene: Scene) -> str | None:
         with acting.guarded_context(scene.house, scene.tx, scene.agent.account, scene.tree.person, receipt.id) as ctx:
             return scene.skill.brief_handed(receipt.input, ctx)
     except HandonError as error:
-        scene.end(Status.FAILED, f"Its work could not be read: {error}")
+        scene.fail(f"Its work could not be read: {error}")
     except Exception as error:
         acting.log.exception("the brief of %s failed", scene.skill.name)
-        scene.end(Status.FAILED, f"Its work could not be read: {type(error).__name__}: {error}")
+        scene.fail(f"Its work could not be read: {type(error).__name__}: {error}")
     return None
 
 
@@ -179,13 +212,15 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     model = house.model_of(scene.agent)
     assert model.price is not None
     cost = model.price.micros(tools.tokens + receipt.tokens, model.max_output_tokens)
-    no_room = money.reserve(tx, tree, receipts.branch(tx, receipt), cost, scene.agent.limits.per_day)
+    caps = spending.caps(tx, house.settings, scene.agent, tree.person)
+    no_room = money.reserve(tx, house.settings, tree, receipts.branch(tx, receipt), cost, caps)
     if no_room is None:
-        return Ask(model.name, tools, cost, said, "decide" if isinstance(scene.skill, Deciding) else "work")
+        purpose: Purpose = "decide" if isinstance(scene.skill, Deciding) else "work"
+        return Ask(model.name, tools, cost, receipt.turn + 1, said, purpose)
     if no_room.passing:
         return Room(said)
     why = no_room.sentence(house.settings.currency, receipt)
-    if no_room.whose in (receipt.id, receipt.day_account):
+    if no_room.whose == receipt.id or (no_room.cap is not None and no_room.cap.of_agent):
         scene.end(Status.STOPPED, why)
         return None
     above = receipts.get(tx, no_room.whose if no_room.agent else tree.root)
@@ -340,7 +375,7 @@ def _failed_attempt(scene: Scene, call: ModelCall, told: str, said: Message) -> 
         calls.add(ModelCall(call.id, call.name, canonical(asked)), "stuck", state="to_run")
         return _after_calls(scene, calls, said)
     if stuck:
-        scene.end(Status.FAILED, f"It failed {receipt.failed_in_row} times in a row. {told}")
+        scene.fail(f"It failed {receipt.failed_in_row} times in a row. {told}")
         return None
     calls.add(call, "tool", answer=told)
     return _after_calls(scene, calls, said)
@@ -371,8 +406,12 @@ def _tell(scene: Scene, results: list[tuple[str, str, str]]) -> Message:
 
 
 def gather(scene: Scene) -> Next:
-    """Go on where all calls of the turn are answered; else park on those that others answer."""
+    """Go on where all calls of the turn are answered; else await those that are this run's to make, one approved while
+    it had the piece in hand too; else park on those that others answer."""
     calls = scene.tx.all(_CALLS, piece=scene.receipt.id)
+    to_run = [call._asdict() for call in calls if call.state == "to_run"]
+    if to_run:
+        return _outside(to_run)
     if any(call.state != "answered" for call in calls):
         work.park(scene.house, scene.tx, scene.tree, scene.receipt)
         return None

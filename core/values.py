@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 
@@ -59,6 +59,11 @@ class HelpStatus(StrEnum):
     CLOSED = "Closed"  # the piece ended before anybody answered
 
 
+# What is told of a change that was begun outside by a process that is gone (rule A7).
+UNKNOWN = "It was begun and never reported back: its outcome is unknown, and it is not run again. Find out first."
+NEVER_BEGUN = "It was approved, and its piece ended before it was begun: it was not done."
+
+
 class Gate(StrEnum):
     """What happens to a change that an agent's model asks for (rule R4), from the widest to the strictest."""
 
@@ -90,6 +95,10 @@ class TraceKind(StrEnum):
     ABANDONED = "closed as abandoned"
     LATE_ANSWER = "answered late"
     BEGUN = "begun outside"
+    EXPIRED = "expired"
+    TAKEN_OVER = "taken over"
+    TAKEN_UP = "taken up again"
+    REDEFINED = "redefined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +136,8 @@ class Piece:
     agent_label: str  # as a person reads it
     skill: str
     skill_label: str
-    skill_version: str
+    skill_version: str  # of the skill's definition, when the piece was opened
+    skill_version_now: str  # that its last run worked by: another one where the app defined the skill anew since
     about: str
     status: Status
     waiting_on: str  # "a decision from Mia"; empty while it does not wait
@@ -228,6 +238,7 @@ class Proposal:
     edited: dict[str, Any] | None  # the arguments it ran with, where the person changed them
     result: str
     asked_at: datetime
+    deadline: datetime | None  # from then on nobody may decide it; None: it waits for ever
     outside: bool  # it changes something outside Handon's database
     reversible: bool
     first_time: bool  # no such call was decided in this whole before
@@ -264,6 +275,23 @@ class StandingRule:
 
 
 @dataclass(frozen=True, slots=True)
+class SpendLimit:
+    """What the work of an agent, or the work for a person, may cost in a day or a month (rule M7)."""
+
+    agent: str | None  # the class's name; None: it is a person's
+    person: UUID | None
+    name: str  # as a person reads it
+    period: Literal["day", "month"]
+    time_zone: str  # in which the period begins at midnight
+    since: datetime  # when the running one began
+    limit_micros: int
+    spent_micros: int  # in the running one
+    reserved_micros: int  # held for calls under way
+    set_by: str  # a name; empty where it is declared
+    set_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """Something an agent asks a person."""
 
@@ -288,6 +316,7 @@ class Question:
     answered_by_name: str
     answered_at: datetime | None
     asked_at: datetime
+    deadline: datetime | None
     may_answer: bool
 
 

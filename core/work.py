@@ -15,9 +15,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import and_, bindparam, delete, select, update
 
 from core import money, receipts
+from core.clock import from_micros
+from core.declare.skills import Retry
 from core.errors import NotFound, Superseded
 from core.house import House
 from core.receipts import Receipt
@@ -25,7 +27,7 @@ from core.record import Tree
 from core.sql import Statement, insert_into
 from core.store import Tx
 from core.tables import help, line, message, person, piece, proposal, turn_call, whole
-from core.values import Status, TraceKind
+from core.values import NEVER_BEGUN, UNKNOWN, Status, TraceKind
 
 MOVES: Mapping[Status, frozenset[Status]] = {
     Status.WORKING: frozenset({Status.WAITING, Status.DONE, Status.FAILED, Status.STOPPED, Status.CANCELLED}),
@@ -71,9 +73,14 @@ _ANSWERED = Statement(
 )
 FORGET_CALLS = Statement(delete(turn_call).where(turn_call.c.piece == bindparam("piece")))
 _PROPOSED = Statement(
-    select(proposal.c.id, proposal.c.sentence).where(
-        proposal.c.piece == bindparam("piece"), proposal.c.status == "Waiting"
+    select(proposal.c.id, proposal.c.sentence, proposal.c.action, proposal.c.decided_at, turn_call.c.state)
+    .select_from(
+        proposal.outerjoin(turn_call, and_(turn_call.c.piece == proposal.c.piece, turn_call.c.subject == proposal.c.id))
     )
+    .where(proposal.c.piece == bindparam("piece"), proposal.c.status == "Waiting")
+)
+_CAME_TO = Statement(
+    update(proposal).where(proposal.c.id == bindparam("which")).values(status="Failed", result=bindparam("what"))
 )
 _WITHDRAW = Statement(
     update(proposal)
@@ -118,6 +125,8 @@ def insert(house: House, tx: Tx, values: Mapping[str, Any]) -> Receipt:
     fresh: dict[str, Any] = {
         "status": "Working",
         "run": "due",
+        "due_at": None,
+        "skill_version_now": values["skill_version"],
         "fence": 0,
         "held_since": None,
         "let_go": False,
@@ -127,9 +136,12 @@ def insert(house: House, tx: Tx, values: Mapping[str, Any]) -> Receipt:
         "waits_since": None,
         "outcome": "",
         "abandoned": False,
+        "takeovers": 0,
+        "tries": 0,
         "result": None,
         "turn": 0,
         "messages": 0,
+        "begins_after": 0,
         "tokens": 0,
         "model_calls": 0,
         "handed_on": 0,
@@ -141,7 +153,7 @@ def insert(house: House, tx: Tx, values: Mapping[str, Any]) -> Receipt:
         "tree_micros": 0,
         "reserved_micros": 0,
         "call_micros": 0,
-        "day_account": "",
+        "period_accounts": "",
         "opened_at": tx.now,
         "ended_at": None,
     }
@@ -153,9 +165,9 @@ def take(house: House, tx: Tx, id: str) -> tuple[Tree, Receipt] | None:
     """Take a due piece: its fence goes up, and whoever held it before holds it no more. None: it is not due."""
     tree = house.tree_of(tx, id)
     receipt = receipts.get(tx, id)
-    if receipt.run != "due":
+    if receipt.run != "due" or (receipt.due_at is not None and receipt.due_at > tx.now):
         return None
-    receipt.set(run="held", fence=receipt.fence + 1, held_since=tx.now, let_go=False)
+    receipt.set(run="held", due_at=None, fence=receipt.fence + 1, held_since=tx.now, let_go=False)
     return tree, receipt
 
 
@@ -169,6 +181,51 @@ def mine(tx: Tx, id: str, fence: int) -> Receipt:
 
 def keep_calls(tx: Tx, calls: list[dict[str, Any]]) -> None:
     tx.many(_INSERT_CALLS, calls)
+
+
+def make_due_again(house: House, tx: Tx, tree: Tree, receipt: Receipt, **changes: Any) -> None:
+    """A piece that somebody holds is due for whoever takes it next; its holder holds it no more. Money that is held
+    for a call of its own is given back."""
+    if receipt.call_micros:
+        money.release(tx, tree, receipts.branch(tx, receipt), receipt.call_micros)
+    receipt.set(run="due", fence=receipt.fence + 1, held_since=None, **changes)
+    if receipt.due_at is None:
+        house.wake(tx, receipt.id)
+
+
+def fail(house: House, tx: Tx, tree: Tree, receipt: Receipt, why: str, retry: Retry | None) -> None:
+    """End a piece that somebody holds as Failed, unless its skill says that it is tried again first (rules E2, E3).
+
+    Tried again, it keeps its receipt and what it spent and begins a fresh conversation, after the skill's `wait`; what
+    it had handed on is called off, what it had asked is withdrawn. Writes one line, and those of what is called off.
+    """
+    if receipt.closing is not None or retry is None or receipt.tries >= retry.times:
+        status = Status(receipt.closing) if receipt.closing else Status.FAILED
+        end(house, tx, tree, receipt, status, receipt.closing_why or why)
+        return
+    label = house.label(receipt.agent)
+    if receipt.handed_on and _live_child(tx, receipt):
+        call_off_below(house, tx, tree, receipt, f"{label} above it is tried again.")
+    _withdraw_requests(tx, tree, receipt, f"{label} is tried again.")
+    wait = int(retry.wait.total_seconds() * 1_000_000)
+    later = f", not before {from_micros(tx.now + wait):%H:%M:%S} UTC" if wait else ""
+    tries = receipt.tries + 1
+    summary = f"{label} tries again ({tries} of {retry.times}{later}): {why}"
+    tree.append(tx.now, receipt.id, TraceKind.RETRIED, summary, {"why": why, "tries": tries, "times": retry.times})
+    make_due_again(
+        house,
+        tx,
+        tree,
+        receipt,
+        due_at=tx.now + wait if wait else None,
+        tries=tries,
+        begins_after=receipt.messages,
+        tokens=0,
+        failed_in_row=0,
+        consulted_stuck=False,
+        same_calls=0,
+        last_calls="",
+    )
 
 
 def park(house: House, tx: Tx, tree: Tree, receipt: Receipt) -> None:
@@ -281,12 +338,7 @@ def end(
         ended_at=tx.now,
     )
     if status is not Status.DONE:
-        for waiting in tx.all(_PROPOSED, piece=receipt.id):
-            tx.run(_WITHDRAW, which=waiting.id, at=tx.now, why=f"{label} {ENDINGS[status]}.")
-            words = f"Withdrawn, undecided: {waiting.sentence}"
-            tree.append(tx.now, receipt.id, TraceKind.DECIDED, words, {"proposal": waiting.id, "decision": "withdrawn"})
-        tx.run(_CLOSE_QUESTIONS, of=receipt.id, at=tx.now)
-        tx.run(FORGET_CALLS, piece=receipt.id)
+        _withdraw_requests(tx, tree, receipt, f"{label} {ENDINGS[status]}.")
     summary = f"{label} {ENDINGS[status]}{f': {why}' if why else '.'}"
     kind = TraceKind.ABANDONED if receipt.abandoned else TraceKind.ENDED
     payload = {"status": str(status), "why": why, "result": result, "spent": receipt.own_micros}
@@ -303,6 +355,22 @@ def end(
         close_if_quiet(house, tx, tree, above)
     elif above.ended_at is None:
         _came_back(house, tx, tree, above, receipt, status, why, result)
+
+
+def _withdraw_requests(tx: Tx, tree: Tree, receipt: Receipt, why: str) -> None:
+    """Nothing of the running turn is waited for any more: proposals are withdrawn, questions closed."""
+    for waiting in tx.all(_PROPOSED, piece=receipt.id):
+        if waiting.decided_at is not None:  # approved, and it reaches outside: its run was to make it, or began to
+            what = UNKNOWN if waiting.state == "begun" else NEVER_BEGUN
+            tx.run(_CAME_TO, which=waiting.id, what=what)
+            payload = {"proposal": waiting.id, "tool": waiting.action, "answer": what, "ok": False}
+            tree.append(tx.now, receipt.id, TraceKind.TOOL_RAN, f"{waiting.sentence}: {what}", payload)
+            continue
+        tx.run(_WITHDRAW, which=waiting.id, at=tx.now, why=why)
+        words = f"Withdrawn, undecided: {waiting.sentence}"
+        tree.append(tx.now, receipt.id, TraceKind.DECIDED, words, {"proposal": waiting.id, "decision": "withdrawn"})
+    tx.run(_CLOSE_QUESTIONS, of=receipt.id, at=tx.now)
+    tx.run(FORGET_CALLS, piece=receipt.id)
 
 
 def _came_back(

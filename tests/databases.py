@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from uuid import uuid4
@@ -19,6 +20,8 @@ from core import migrations
 from core.store import Store
 
 SERVER = os.environ.get("HANDON_TEST_POSTGRESQL", "postgresql://postgres@127.0.0.1:5432/postgres")
+
+_ON = "SELECT count(*) FROM pg_stat_activity WHERE datname = %s"
 
 
 def server_answers() -> bool:
@@ -33,6 +36,17 @@ def _execute(*statements: str) -> None:
     with psycopg.connect(SERVER, autocommit=True) as connection:
         for statement in statements:
             connection.execute(statement)  # type: ignore[call-overload]
+
+
+def nobody_is_on(url: str, seconds: float = 10.0) -> None:
+    """Wait until PostgreSQL has noticed that a killed process is gone: what it had sent is committed or undone."""
+    if url.startswith("sqlite"):
+        return
+    until = time.monotonic() + seconds
+    with psycopg.connect(SERVER, autocommit=True) as connection:
+        while connection.execute(_ON, [url.rpartition("/")[2]]).fetchone() != (0,):
+            assert time.monotonic() < until, "somebody is still connected"
+            time.sleep(0.002)
 
 
 def _migrate(url: str) -> None:

@@ -208,6 +208,8 @@ def look_of_request(request: Proposal | Question) -> Look:
         return Look("attention", "you", "waits")
     if request.declined:
         return Look("neutral", "off", "could not say")
+    if request.status is HelpStatus.UNAVAILABLE:
+        return Look("neutral", "off", "nobody answered in time")
     if request.status is not HelpStatus.ANSWERED:
         return Look("neutral", "off", "No longer needed")
     return Look("good", "done", "answered")

@@ -12,6 +12,7 @@ import json
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
@@ -93,6 +94,7 @@ class Action:
         outside: bool = False,
         reversible: bool = False,
         masks: tuple[str, ...] = (),
+        decide_within: timedelta | None = None,
     ) -> None:
         self.function = function
         self.name = function.__name__
@@ -103,6 +105,7 @@ class Action:
         self.outside = outside or (self.awaited and not query)
         self.reversible = reversible
         self.masks = masks
+        self.decide_within = decide_within
         self.__doc__ = function.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -198,12 +201,21 @@ def action(
     outside: bool = False,
     reversible: bool = False,
     masks: tuple[str, ...] = (),
+    decide_within: timedelta | None = None,
 ) -> Callable[[Callable[..., Any]], Action]:
     """Declare a change. `says` is its sentence ("Write on {volume.shelfmark}: {note}"); `outside`, that it reaches
     beyond the database (an `async def` always does); `reversible`, that it can be taken back; `masks`, the arguments
-    no page shows."""
+    no page shows; `decide_within`, how long a proposal of it waits for a person, where that is not what its agent says
+    (`requests_wait`; rule P11)."""
     return lambda function: Action(
-        function, label, query=False, says=says, outside=outside, reversible=reversible, masks=masks
+        function,
+        label,
+        query=False,
+        says=says,
+        outside=outside,
+        reversible=reversible,
+        masks=masks,
+        decide_within=decide_within,
     )
 
 

@@ -94,6 +94,7 @@ class Agent:
     limits: AgentLimits = AgentLimits()
     guards: Guards | None = None
     asks_people: bool = True
+    requests_wait: timedelta | None = None  # how long its proposals and questions wait for a person; None: for ever
     model: str | None = None
     label: str = ""
 

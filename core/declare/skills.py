@@ -24,7 +24,7 @@ TOut = TypeVar("TOut")
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How often failed work is tried again, and how long after (rule E3)."""
+    """How often failed work is tried again, and how long after (rule E3). What was Stopped is not: a limit holds."""
 
     times: int = 1
     wait: timedelta = timedelta(0)

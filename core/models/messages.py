@@ -59,6 +59,7 @@ class ModelRequest:
     messages: Sequence[Message]
     tools: Sequence[ToolOffer]
     max_output_tokens: int
+    turn: int = 0  # which of the piece's answers it will be, from 1, over all its conversations; a consult has none
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,14 @@ from core.reading.requests import (
     answered,
     for_you,
     helps,
+    is_question,
     one_proposal,
     one_question,
     proposals_for,
     questions_for,
 )
 from core.reading.rules import covered, rules
+from core.reading.spending import spend_limits
 from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_nodes, tree, works
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "for_you",
     "handed_on_by",
     "helps",
+    "is_question",
     "lines",
     "my_work",
     "one_piece",
@@ -39,6 +42,7 @@ __all__ = [
     "questions_for",
     "rules",
     "some_nodes",
+    "spend_limits",
     "tree",
     "whole_of",
     "works",

@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
-from core import asking
+from core import acting
+from core.asking import whom
 from core.clock import from_micros
 from core.errors import NotFound
 from core.house import House
@@ -158,7 +159,7 @@ def _above(house: House, agents: str) -> tuple[str, ...]:
 
 def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: bool = False) -> Proposal:
     agent = house.agents.get(row.agent)
-    action = asking.find_action(house, agent, row, row.action) if agent else None
+    action = acting.find(agent, row.skill, row.action) if agent else None
     decided_before = tx.one(_DECIDED_BEFORE, root=row.root, action=row.action, but=row.id).n
     waits = row.status == "Waiting" and row.decided_at is None
     return Proposal(
@@ -178,7 +179,7 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
         fingerprint=row.fingerprint,
         sentence=row.sentence,
         said=row.said,
-        asked_through=asking.through_words(house, row.through),
+        asked_through=whom.through_words(house, row.through),
         through=tuple(house.labels(row.through)),
         asked_of=to_uuid(row.asked_of) if row.asked_of else None,
         asked_of_name=row.asked_name or "",
@@ -191,10 +192,11 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
         edited=json.loads(row.edited) if row.edited else None,
         result=row.result,
         asked_at=from_micros(row.asked_at),
+        deadline=at(row.deadline),
         outside=action.outside if action else False,
         reversible=action.reversible if action else False,
         first_time=decided_before == 0,
-        may_decide=waits and reader.id is not None and asking.may_decide(tx, row.asked_of, row.top_agent, reader.id),
+        may_decide=waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id),
         call_micros=0,
         tree_micros=row.top_micros,
         tree_limit_micros=row.top_limit,
@@ -228,7 +230,7 @@ def _may_open(tx: Tx, reader: Reader, row: Any) -> bool:
     if reader.content(_Whose(row.whole_person, row.whole_given_by)):
         return True
     return reader.id is not None and (
-        reader.id == row.asked_of or asking.may_decide(tx, row.asked_of, row.top_agent, reader.id)
+        reader.id == row.asked_of or whom.may_decide(tx, row.asked_of, row.top_agent, reader.id)
     )
 
 
@@ -237,6 +239,11 @@ def one_proposal(house: House, tx: Tx, reader: Reader, id: str) -> Proposal:
     if row is None or not _may_open(tx, reader, row):
         raise NotFound("There is no such proposal.")
     return proposal_shown(house, tx, reader, row, counted=True)
+
+
+def is_question(tx: Tx, id: str) -> bool:
+    """Whether a question has that id, and no proposal."""
+    return tx.one(_QUESTION, id=id) is not None
 
 
 def one_question(house: House, tx: Tx, reader: Reader, id: str) -> Question:
@@ -257,7 +264,7 @@ def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
         question=row.question,
         context=row.context,
         choices=tuple(json.loads(row.choices)),
-        asked_through=asking.through_words(house, row.through),
+        asked_through=whom.through_words(house, row.through),
         through=tuple(house.labels(row.through)),
         asked_of=to_uuid(row.asked_of) if row.asked_of else None,
         asked_of_name=row.asked_name or "",
@@ -269,9 +276,10 @@ def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
         answered_by_name=row.by_name or "",
         answered_at=at(row.answered_at),
         asked_at=from_micros(row.asked_at),
+        deadline=at(row.deadline),
         may_answer=row.status == "Waiting"
         and reader.id is not None
-        and asking.may_decide(tx, row.asked_of, row.top_agent, reader.id),
+        and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id),
     )
 
 
@@ -304,7 +312,7 @@ def helps(house: House, tx: Tx, reader: Reader, id: str) -> list[Help]:
             row.answer,
             HelpStatus(row.status),
             row.cost_micros,
-            asking.through_words(house, row.through),
+            whom.through_words(house, row.through),
         )
         for row in tx.all(_HELP, root=of.id)
     ]

@@ -148,6 +148,7 @@ def as_piece(house: House, row: Any, of: Any, content: bool) -> Piece:
         skill=row.skill,
         skill_label=skill_label(house, row.agent, row.skill),
         skill_version=row.skill_version,
+        skill_version_now=row.skill_version_now,
         about=of.about,
         status=Status(row.status),
         waiting_on=row.waiting_on,

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from handon import Agency, Agent, AgentLimits, BadDeclaration, Delegation, NotFound, Retry, Skill, Specialist
+from handon import Agency, Agent, AgentLimits, BadDeclaration, Delegation, NotFound, Skill, Specialist
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory
 from tests.builders import Answer, Clerk, Find, Head, Note, Oversee, hears, make, model, shop
 
@@ -225,15 +225,3 @@ BACK = Says.hand_back(Answer(text="done"))
 def test_a_model_is_known_by_one_name() -> None:
     with pytest.raises(BadDeclaration, match="There are two models named Everyday"):
         made(Clerk(), models=[model(), model()])
-
-
-# D8
-def test_a_skill_that_asks_to_be_tried_again_is_refused_rather_than_ignored() -> None:
-    class Again(Find):
-        retry = Retry(times=2)
-
-    class Trier(Agent):
-        skills = [Again()]
-
-    with pytest.raises(BadDeclaration, match="Trier's skill Again: work is not tried again yet"):
-        make("sqlite:///never.db", [Trier()])

@@ -7,8 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
 from sqlalchemy import inspect, text
 
+from core import migrations
+from core.store import Store
 from core.tables import metadata
 from handon import Agency, HandonError
 from tests.builders import Shelf, make, shop
@@ -106,3 +111,43 @@ async def test_processes_that_open_an_empty_database_at_the_same_time_migrate_it
 
     steps = await asyncio.gather(*(asyncio.to_thread(open_one, agency) for agency in agencies))
     assert steps[0] == steps[1] == steps[2] != []
+
+
+FIRST_WORK = (
+    "insert into person values ('p1', 'mia@bindery.test', 'Mia', 1, null)",
+    "insert into whole (id, person, accounts, about, lines, head, last_line_at, opened_at)"
+    " values ('w1', 'p1', '', 'Old work', 0, 'h', 1, 1)",
+    "insert into piece (id, root, depth, branch, agents, agent, skill, skill_version, helper, input, status, run,"
+    " fence, let_go, closing_why, waiting_on, outcome, abandoned, turn, messages, tokens, model_calls, handed_on,"
+    " levels_left, failed_in_row, consulted_stuck, same_calls, last_calls, limit_micros, own_micros, tree_micros,"
+    " reserved_micros, call_micros, day_account, opened_at)"
+    " values ('w1', 'w1', 0, 'w1', 'Clerk', 'Clerk', 'Find', 'v1', false, '{}',"
+    " 'Working', 'held', 1, false, '', '', '', false, 1, 2, 9, 1, 0, 0, 0, false, 0, '', 100, 7, 7, 5, 5,"
+    " 'agent:Clerk:2031-03-03', 1)",
+)
+
+
+async def test_a_database_of_the_first_version_is_brought_up_and_its_work_is_as_it_was(empty_database: str) -> None:
+    old = Store(empty_database, lambda: 0)
+
+    def as_it_was(connection: Any) -> None:
+        command.upgrade(migrations._config(connection), "0001")
+        for statement in FIRST_WORK:
+            connection.execute(text(statement))
+
+    old.open(as_it_was)
+    await old.close()
+    async with make(empty_database, concurrency=0) as agency:
+        [row] = await agency.read(lambda session: list(session.execute(text("select * from piece")).mappings()))
+        assert (row["period_accounts"], row["call_micros"]) == ("agent:Clerk:2031-03-03", 5)
+        assert (row["skill_version_now"], row["tries"], row["takeovers"], row["begins_after"]) == ("v1", 0, 0, 0)
+        assert row["due_at"] is None
+
+        def differences(session: Any) -> list[Any]:
+            found = compare_metadata(MigrationContext.configure(session.connection()), metadata)
+            found = [entry for entry in found if entry[0] != "remove_table"]  # the app's own
+            if agency.store.sqlite:  # which bounds no text
+                found = [entry for entry in found if not (isinstance(entry, list) and entry[0][0] == "modify_type")]
+            return found
+
+        assert await agency.read(differences) == []

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import pytest
 
+from core.amounts import exact, to_micros
 from core.errors import BadInput
-from core.money import exact, to_micros
 from handon import Agent, AgentLimits, Delegation, Outcome, Specialist, Status, TraceKind
 from handon.testing import AgentCast, AgentScript, Says, Trajectory
 from tests.builders import Answer, Find, Shop, look_up, shop

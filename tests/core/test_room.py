@@ -142,7 +142,7 @@ async def test_ten_thousand_tiny_costs_add_up_to_the_micro(database: str) -> Non
             tree = record.lock(tx, task.hex)
             branch = receipts.branch(tx, receipts.get(tx, finder.hex))
             for _ in range(1_000):
-                assert money.reserve(tx, tree, branch, cost) is None
+                assert money.reserve(tx, at.agency.settings, tree, branch, cost, ()) is None
                 money.settle(tx, tree, branch, cost, cost)
 
         for _ in range(10):

@@ -1,4 +1,4 @@
-"""Proposals and questions: a piece waits, a person decides, and the piece goes on from where it stood (rules P).
+"""Proposals: a change is put to a person, who approves or refuses exactly what was shown (rules P5-P7, P12).
 
 A proposal holds the exact call: its action, its arguments, and the fingerprint over both. Approving runs that call in
 the transaction that records the decision, so two people, two tabs or a crash never run it twice.
@@ -12,18 +12,21 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core import acting, gate, ids, people, receipts, work
+from core import acting, gate, ids, people, work
+from core.asking import whom
+from core.asking.deadlines import deadline
 from core.clock import from_micros
 from core.declare.actions import Action
 from core.declare.agents import Agent
 from core.declare.schemas import canonical
-from core.errors import AlreadyDecided, BadInput, HandonError, NotAllowed, NotFound, NotWaiting, Stale
+from core.errors import AlreadyDecided, BadInput, NotFound, NotWaiting, Stale
 from core.house import House
+from core.receipts import Receipt
 from core.record import Tree
 from core.sql import Statement, insert_into
 from core.store import Tx
-from core.tables import help, proposal, turn_call
-from core.values import Gate, HelpFrom, HelpReason, HelpStatus, ProposalStatus, TraceKind
+from core.tables import proposal, turn_call
+from core.values import Gate, ProposalStatus, TraceKind
 from core.words import label_of
 
 MASKED = "hidden"
@@ -52,57 +55,7 @@ _TO_RUN = Statement(
     .where(turn_call.c.piece == bindparam("of"), turn_call.c.subject == bindparam("about"))
     .values(state="to_run", arguments=bindparam("approved"))
 )
-_ASK = insert_into(help)
-_QUESTION = Statement(select(help).where(help.c.id == bindparam("id"), help.c.help_from == "Person"))
-_ANSWER = Statement(
-    update(help)
-    .where(help.c.id == bindparam("which"))
-    .values(
-        status=bindparam("new_status"),
-        answer=bindparam("said"),
-        declined=bindparam("no"),
-        answered_by=bindparam("who"),
-        answered_at=bindparam("at"),
-    )
-)
-
-
-def whom(tx: Tx, tree: Tree, row: Any) -> str | None:
-    """Whom the pieces of a tree ask: the person it is for, or the sponsor of the agent at the top (rule P1)."""
-    return tree.person or people.sponsor_of(tx, row.agents.split("/")[0])
-
-
-def through(agents: str) -> str:
-    """The agents' names from the asking one up to the top, joined by "/"."""
-    return "/".join(reversed(agents.split("/")))
-
-
-def through_words(house: House, joined: str) -> str:
-    """Rule P2: "Collator, working for Planner"; empty where the asking piece is the top."""
-    labels = house.labels(joined)
-    return ", working for ".join(labels) if len(labels) > 1 else ""
-
-
-def agents_of(house: House, row: Any) -> list[Agent]:
-    """The agents from the top down to the piece, as declared now. Raises NotFound for one the app no longer has."""
-    found = []
-    for name in row.agents.split("/"):
-        agent = house.agents.get(name)
-        if agent is None:
-            raise NotFound(f"{name} is no longer an agent of this app.")
-        found.append(agent)
-    return found
-
-
-def find_action(house: House, agent: Agent, row: Any, name: str) -> Action | None:
-    """A tool of the piece's skill, as declared now."""
-    skills = [skill for skill in agent.skills if skill.name == row.skill]
-    if agent.delegates is not None:
-        skills += [entry.skill for entry in agent.delegates.to if entry.agent is None and entry.skill.name == row.skill]
-    return next((tool for skill in skills for tool in skill.tools if tool.name == name), None)
-
-
-# Proposals
+_ENDED = {"Withdrawn": "was withdrawn", "Expired": "expired", "Done": "is done", "Failed": "was tried"}
 
 
 def propose(
@@ -123,8 +76,8 @@ def propose(
         "sentence": sentence,
         "shown": json.dumps(shown, ensure_ascii=False),
         "said": said,
-        "through": through(row.agents),
-        "asked_of": whom(tx, tree, row),
+        "through": whom.through(row.agents),
+        "asked_of": whom.whom(tx, tree, row),
         "status": str(ProposalStatus.WAITING),
         "decided_by": None,
         "decided_at": None,
@@ -132,6 +85,7 @@ def propose(
         "edited": None,
         "result": "",
         "asked_at": tx.now,
+        "deadline": deadline(tx, action.decide_within or agent.requests_wait),
     }
     tx.run(_INSERT, **kept)
     tree.append(
@@ -139,7 +93,14 @@ def propose(
         row.id,
         TraceKind.PROPOSED,
         f"{agent.shown_as} proposed: {sentence}",
-        {"proposal": id, "action": action.name, "arguments": plain, "fingerprint": kept["fingerprint"], "said": said},
+        {
+            "proposal": id,
+            "action": action.name,
+            "arguments": plain,
+            "fingerprint": kept["fingerprint"],
+            "said": said,
+            **({"deadline": kept["deadline"]} if kept["deadline"] is not None else {}),
+        },
     )
     house.event(tx, "proposed", proposal=id, whole=tree.root)
     return id
@@ -165,36 +126,24 @@ def _as_shown(
         return action.sentence(loaded), shown
 
 
-def may_decide(tx: Tx, asked_of: str | None, top_agent: str, person: str) -> bool:
-    """Whether the person may decide what was put to `asked_of`: themselves, a stand-in, or the sponsor where whoever
-    was asked is gone (rules P9, R10)."""
-    if asked_of is None:
-        return people.sponsor_of(tx, top_agent) == person
-    if asked_of == person or asked_of in people.stands_in_for(tx, person):
-        return True
-    return people.row(tx, asked_of).deactivated_at is not None and people.sponsor_of(tx, top_agent) == person
-
-
-def _open_proposal(house: House, tx: Tx, id: str, person: str, fingerprint: str | None) -> tuple[Any, Tree, Any]:
+def _undecided(house: House, tx: Tx, id: str, person: str, fingerprint: str | None = None) -> tuple[Any, Tree, Receipt]:
     """The proposal, its tree, locked, and its piece; or why it cannot be decided."""
-    found = tx.one(_GET, id=id)
-    if found is None:
-        raise NotFound("There is no such proposal.")
-    tree = house.tree(tx, found.root)
-    found = tx.one(_GET, id=id)
-    row = receipts.get(tx, found.piece)
-    if not may_decide(tx, found.asked_of, row.agents.split("/")[0], person):
-        raise NotAllowed("This is put to somebody else, who has not named you to stand in.")
-    if not people.find(tx, person).active:
-        raise NotAllowed("Your account was deactivated.")
+    found, tree, row = whom.opened(house, tx, _GET, id, person, "proposal")
     if found.decided_by is not None or found.status == "Refused":
         by = people.row(tx, found.decided_by).name if found.decided_by else ""
         raise AlreadyDecided("Done" if found.status == "Waiting" else found.status, by, from_micros(found.decided_at))
     if found.status != "Waiting":
-        raise NotWaiting(f"Nothing is left to decide: it was {found.status.lower()}. {found.note}".strip())
+        raise NotWaiting(f"Nothing is left to decide: it {_ENDED[found.status]}. {found.note}".strip())
+    whom.in_time(tx, found)
     if fingerprint is not None and fingerprint != found.fingerprint:
         raise Stale("the call is another one than the one you were shown.")
     return found, tree, row
+
+
+def take_over(house: House, tx: Tx, id: str, person: str) -> None:
+    """Put the proposal to this person, who sponsors the agent at the top, where whoever was asked is gone (rule R10).
+    Writes one line; said twice, the first holds. Raises NotFound, NotAllowed, AlreadyDecided, NotWaiting."""
+    _undecided(house, tx, id, person)
 
 
 def approve(
@@ -214,10 +163,10 @@ def approve(
     `rule` is a standing rule given along with it. Writes the decision's line and the tool's. Raises NotFound,
     NotAllowed, AlreadyDecided, NotWaiting, Stale, and BadInput for changed arguments that do not fit.
     """
-    found, tree, row = _open_proposal(house, tx, id, person, fingerprint)
+    found, tree, row = _undecided(house, tx, id, person, fingerprint)
     name = people.row(tx, person).name
-    agents = agents_of(house, row)
-    action = find_action(house, agents[-1], row, found.action)
+    agents = house.agents_of(row.agents)
+    action = acting.find(agents[-1], row.skill, found.action)
     ruling = gate.strictest(agents, action) if action is not None else None
     if action is None or ruling is None or ruling.gate is Gate.NEVER:
         why = (
@@ -269,7 +218,8 @@ def approve(
         # It runs in the piece's own run, between a begun and an ended line; until then it is decided and not done.
         tx.run(_DECIDE, new_status="Waiting", came_of_it="", **kept)
         tx.run(_TO_RUN, of=row.id, about=id, approved=canonical(final))
-        work.make_due(house, tx, tree, receipts.get(tx, row.id))
+        if row.run == "parked" and row.closing is None:  # else a run has it in hand, or will, and comes to it
+            work.make_due(house, tx, tree, row)
         return
     ran = acting.run_plain(house, tx, action, values, agents[-1].account, person, row.id, id)
     if ran.forbidden:
@@ -294,8 +244,8 @@ def told_approved(name: str, note: str, changed: Mapping[str, Any] | None, ran: 
     return f"{told}\n{name} said with it: {note}" if note else told
 
 
-def outside_done(tx: Tx, id: str, ran: acting.Ran) -> str:
-    """An approved call that reached outside has come back; answers what the model is told."""
+def ran_outside(tx: Tx, id: str, ran: acting.Ran) -> str:
+    """An approved call that reached outside has come back, or never will; answers what the model is told."""
     found = tx.one(_GET, id=id)
     tx.run(_RESULT, which=id, new_status="Done" if ran.ok else "Failed", came_of_it=ran.text)
     name = people.row(tx, found.decided_by).name
@@ -317,7 +267,7 @@ def tool_ran(
 
 def refuse(house: House, tx: Tx, id: str, person: str, *, reason: str, fingerprint: str | None) -> None:
     """Say no, with a reason that reaches the model, which goes on (rule P6). Writes one line."""
-    found, tree, row = _open_proposal(house, tx, id, person, fingerprint)
+    found, tree, row = _undecided(house, tx, id, person, fingerprint)
     _refused(house, tx, tree, row, found, person, reason)
 
 
@@ -343,101 +293,3 @@ def _refused(house: House, tx: Tx, tree: Tree, row: Any, found: Any, person: str
     house.event(tx, "decided", proposal=found.id, whole=tree.root, decision="refused")
     told = f"{name} refused this. It was not done: {found.sentence}"
     work.answered(house, tx, tree, row, found.id, f"{told}\nThe reason: {reason}" if reason else told, False)
-
-
-# Questions
-
-
-def ask(
-    house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, question: str, context: str, choices: list[str]
-) -> str:
-    """Put a question to the person; answers its id. Writes one line and a help row (rules P8, C7)."""
-    asked_of = whom(tx, tree, row)
-    if asked_of is None:
-        raise HandonError(
-            "There is nobody to ask: this work is for nobody, and nobody answers for the agent at its top."
-        )
-    id = ids.new_id()
-    kept = {
-        "id": id,
-        "root": tree.root,
-        "piece": row.id,
-        "agent": row.agent,
-        "help_from": str(HelpFrom.PERSON),
-        "why": str(HelpReason.CHOSEN),
-        "asked_model": "",
-        "question": question,
-        "context": context,
-        "choices": json.dumps(choices, ensure_ascii=False),
-        "through": through(row.agents),
-        "asked_of": asked_of,
-        "answer": "",
-        "declined": False,
-        "status": str(HelpStatus.WAITING),
-        "answered_by": None,
-        "answered_at": None,
-        "cost_micros": 0,
-        "asked_at": tx.now,
-    }
-    tx.run(_ASK, **kept)
-    name = people.row(tx, asked_of).name
-    tree.append(
-        tx.now,
-        row.id,
-        TraceKind.ASKED,
-        f"{agent.shown_as} asked {name}: {question}",
-        {"question": id, "text": question, "context": context, "choices": choices},
-    )
-    house.event(tx, "asked", question=id, whole=tree.root)
-    house.event(tx, "agent_asked_for_help", help=id, whole=tree.root, help_from="Person")
-    return id
-
-
-def answer(house: House, tx: Tx, id: str, person: str, text: str, *, declines: bool = False) -> None:
-    """Answer a question, or decline to with a reason; either reaches the model (rule P8). Writes one line.
-
-    Raises NotFound, NotAllowed, AlreadyDecided, NotWaiting, and BadInput for an empty answer.
-    """
-    found = tx.one(_QUESTION, id=id)
-    if found is None:
-        raise NotFound("There is no such question.")
-    tree = house.tree(tx, found.root)
-    found = tx.one(_QUESTION, id=id)
-    row = receipts.get(tx, found.piece)
-    if not may_decide(tx, found.asked_of, row.agents.split("/")[0], person):
-        raise NotAllowed("This is asked of somebody else, who has not named you to stand in.")
-    if not people.find(tx, person).active:
-        raise NotAllowed("Your account was deactivated.")
-    if found.answered_by is not None:
-        raise AlreadyDecided("answered", people.row(tx, found.answered_by).name, from_micros(found.answered_at))
-    if found.status != "Waiting":
-        raise NotWaiting("Nothing is left to answer: the piece that asked has ended.")
-    if not declines and not text.strip():
-        raise BadInput({"answer": "Write an answer, or say that you cannot."})
-    name = people.row(tx, person).name
-    tx.run(
-        _ANSWER,
-        which=id,
-        new_status=str(HelpStatus.REFUSED if declines else HelpStatus.ANSWERED),
-        said=text,
-        no=declines,
-        who=person,
-        at=tx.now,
-    )
-    summary = (
-        f"{name} declined to answer {house.label(row.agent)}."
-        if declines
-        else f"{name} answered {house.label(row.agent)}."
-    )
-    tree.append(
-        tx.now,
-        row.id,
-        TraceKind.ANSWERED,
-        summary,
-        {"question": id, "by": person, "answer": text, "declined": declines},
-    )
-    if declines:
-        told = f"{name} declined to answer." + (f" The reason: {text}" if text else "")
-    else:
-        told = text
-    work.answered(house, tx, tree, row, id, told, not declines)

@@ -1,0 +1,143 @@
+"""Questions to a person, answered in own words or by a choice, or declined (rule P8)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import bindparam, select, update
+
+from core import ids, people, work
+from core.asking import whom
+from core.asking.deadlines import deadline
+from core.clock import from_micros
+from core.declare.agents import Agent
+from core.errors import AlreadyDecided, BadInput, HandonError, NotWaiting
+from core.house import House
+from core.receipts import Receipt
+from core.record import Tree
+from core.sql import Statement, insert_into
+from core.store import Tx
+from core.tables import help
+from core.values import HelpFrom, HelpReason, HelpStatus, TraceKind
+
+_ASK = insert_into(help)
+_QUESTION = Statement(select(help).where(help.c.id == bindparam("id"), help.c.help_from == "Person"))
+_ANSWER = Statement(
+    update(help)
+    .where(help.c.id == bindparam("which"))
+    .values(
+        status=bindparam("new_status"),
+        answer=bindparam("said"),
+        declined=bindparam("no"),
+        answered_by=bindparam("who"),
+        answered_at=bindparam("at"),
+    )
+)
+
+
+def ask(
+    house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, question: str, context: str, choices: list[str]
+) -> str:
+    """Put a question to the person; answers its id. Writes one line and a help row (rules P8, C7)."""
+    asked_of = whom.whom(tx, tree, row)
+    if asked_of is None:
+        raise HandonError(
+            "There is nobody to ask: this work is for nobody, and nobody answers for the agent at its top."
+        )
+    id = ids.new_id()
+    kept = {
+        "id": id,
+        "root": tree.root,
+        "piece": row.id,
+        "agent": row.agent,
+        "help_from": str(HelpFrom.PERSON),
+        "why": str(HelpReason.CHOSEN),
+        "asked_model": "",
+        "question": question,
+        "context": context,
+        "choices": json.dumps(choices, ensure_ascii=False),
+        "through": whom.through(row.agents),
+        "asked_of": asked_of,
+        "answer": "",
+        "declined": False,
+        "status": str(HelpStatus.WAITING),
+        "answered_by": None,
+        "answered_at": None,
+        "cost_micros": 0,
+        "asked_at": tx.now,
+        "deadline": deadline(tx, agent.requests_wait),
+    }
+    tx.run(_ASK, **kept)
+    name = people.row(tx, asked_of).name
+    tree.append(
+        tx.now,
+        row.id,
+        TraceKind.ASKED,
+        f"{agent.shown_as} asked {name}: {question}",
+        {
+            "question": id,
+            "text": question,
+            "context": context,
+            "choices": choices,
+            **({"deadline": kept["deadline"]} if kept["deadline"] is not None else {}),
+        },
+    )
+    house.event(tx, "asked", question=id, whole=tree.root)
+    house.event(tx, "agent_asked_for_help", help=id, whole=tree.root, help_from="Person")
+    return id
+
+
+def _unanswered(house: House, tx: Tx, id: str, person: str) -> tuple[Tree, Receipt]:
+    """The question, its tree, locked, and its piece; or why it cannot be answered."""
+    found, tree, row = whom.opened(house, tx, _QUESTION, id, person, "question")
+    if found.answered_by is not None:
+        raise AlreadyDecided("answered", people.row(tx, found.answered_by).name, from_micros(found.answered_at))
+    if found.status == "Unavailable":
+        raise NotWaiting("Nothing is left to answer: it expired.")
+    if found.status != "Waiting":
+        raise NotWaiting("Nothing is left to answer: the piece that asked has ended.")
+    whom.in_time(tx, found)
+    return tree, row
+
+
+def take_over(house: House, tx: Tx, id: str, person: str) -> None:
+    """Put the question to this person, likewise (rule R10)."""
+    _unanswered(house, tx, id, person)
+
+
+def answer(house: House, tx: Tx, id: str, person: str, text: str, *, declines: bool = False) -> None:
+    """Answer a question, or decline to with a reason; either reaches the model (rule P8). Writes one line.
+
+    Raises NotFound, NotAllowed, AlreadyDecided, NotWaiting, and BadInput for an empty answer.
+    """
+    tree, row = _unanswered(house, tx, id, person)
+    if not declines and not text.strip():
+        raise BadInput({"answer": "Write an answer, or say that you cannot."})
+    name = people.row(tx, person).name
+    tx.run(
+        _ANSWER,
+        which=id,
+        new_status=str(HelpStatus.REFUSED if declines else HelpStatus.ANSWERED),
+        said=text,
+        no=declines,
+        who=person,
+        at=tx.now,
+    )
+    summary = (
+        f"{name} declined to answer {house.label(row.agent)}."
+        if declines
+        else f"{name} answered {house.label(row.agent)}."
+    )
+    tree.append(
+        tx.now,
+        row.id,
+        TraceKind.ANSWERED,
+        summary,
+        {"question": id, "by": person, "answer": text, "declined": declines},
+    )
+    if declines:
+        told = f"{name} declined to answer." + (f" The reason: {text}" if text else "")
+    else:
+        told = text
+    work.answered(house, tx, tree, row, id, told, not declines)

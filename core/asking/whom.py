@@ -1,0 +1,100 @@
+"""Who is asked, through whom, and who may decide: the person, a stand-in, or the sponsor who takes over (rules P1, P2,
+P9, R10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam, update
+
+from core import people, receipts, work
+from core.clock import from_micros
+from core.errors import NotAllowed, NotFound, NotWaiting
+from core.house import House
+from core.receipts import Receipt
+from core.record import Tree
+from core.sql import Statement
+from core.store import Tx
+from core.tables import help, proposal
+from core.values import TraceKind
+
+_PUT_TO = {
+    what: Statement(update(table).where(table.c.id == bindparam("which")).values(asked_of=bindparam("who")))
+    for what, table in (("proposal", proposal), ("question", help))
+}
+_DECIDED_AT = {"proposal": "decided_at", "question": "answered_at"}
+
+
+def whom(tx: Tx, tree: Tree, row: Any) -> str | None:
+    """Whom the pieces of a tree ask: the person it is for, or the sponsor of the agent at the top (rule P1)."""
+    return tree.person or people.sponsor_of(tx, row.agents.split("/")[0])
+
+
+def through(agents: str) -> str:
+    """The agents' names from the asking one up to the top, joined by "/"."""
+    return "/".join(reversed(agents.split("/")))
+
+
+def through_words(house: House, joined: str) -> str:
+    """Rule P2: "Collator, working for Planner"; empty where the asking piece is the top."""
+    labels = house.labels(joined)
+    return ", working for ".join(labels) if len(labels) > 1 else ""
+
+
+def may_decide(tx: Tx, asked_of: str | None, top_agent: str, person: str) -> bool:
+    """Whether the person may decide what was put to `asked_of`: they, a stand-in, or the sponsor who may take it
+    over."""
+    return _is_theirs(tx, asked_of, person) or may_take_over(tx, asked_of, top_agent, person)
+
+
+def _is_theirs(tx: Tx, asked_of: str | None, person: str) -> bool:
+    return asked_of is not None and (asked_of == person or asked_of in people.stands_in_for(tx, person))
+
+
+def may_take_over(tx: Tx, asked_of: str | None, top_agent: str, person: str) -> bool:
+    """Whether the person is the sponsor of the agent at the top, and nobody else is left to decide: it was put to
+    nobody, or to somebody who was deactivated (rule R10)."""
+    if people.sponsor_of(tx, top_agent) != person:
+        return False
+    return asked_of is None or people.row(tx, asked_of).deactivated_at is not None
+
+
+def opened(house: House, tx: Tx, get: Statement, id: str, person: str, what: str) -> tuple[Any, Tree, Receipt]:
+    """A request in the hands of somebody who may decide it: its row, read under its tree's lock, the tree, its piece.
+
+    A sponsor who comes to what nobody else is left to decide takes it over with that, which writes a line. Raises
+    NotFound, and NotAllowed for everybody else and for a deactivated account.
+    """
+    found = tx.one(get, id=id)
+    if found is None:
+        raise NotFound(f"There is no such {what}.")
+    tree = house.tree(tx, found.root)
+    found = tx.one(get, id=id)
+    row = receipts.get(tx, found.piece)
+    if not people.find(tx, person).active:
+        raise NotAllowed("Your account was deactivated.")
+    if not _is_theirs(tx, found.asked_of, person):
+        if not may_take_over(tx, found.asked_of, row.agents.split("/")[0], person):
+            raise NotAllowed("This is put to somebody else, who has not named you to stand in.")
+        if found.status == "Waiting" and getattr(found, _DECIDED_AT[what]) is None:
+            _take_over(house, tx, tree, row, found, person, what)
+            found = tx.one(get, id=id)
+    return found, tree, row
+
+
+def _take_over(house: House, tx: Tx, tree: Tree, row: Receipt, found: Any, person: str, what: str) -> None:
+    """Put a request to the sponsor instead of whoever is gone. Writes one line."""
+    tx.run(_PUT_TO[what], which=found.id, who=person)
+    name = people.row(tx, person).name
+    was = people.row(tx, found.asked_of).name if found.asked_of else "nobody"
+    summary = f"{name} took over a {what} of {house.label(row.agent)}, which had been put to {was}."
+    payload = {what: found.id, "by": person, "from": found.asked_of}
+    tree.append(tx.now, row.id, TraceKind.TAKEN_OVER, summary, payload)
+    work.reconsider(house, tx, tree, row)
+
+
+def in_time(tx: Tx, found: Any) -> None:
+    """Raises NotWaiting where the deadline has passed, also before the clock has looked."""
+    if found.deadline is not None and tx.now >= found.deadline:
+        at = from_micros(found.deadline)
+        raise NotWaiting(f"Nothing is left to decide: it could be decided until {at:%-d %B %Y, %H:%M} UTC.")

@@ -1,0 +1,137 @@
+"""What waits for this person: proposals and questions, and deciding them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from core import (
+    ids,
+    reading,
+)
+from core.asking import proposals, questions
+from core.clock import to_micros
+from core.declare.bounds import Bounds
+from core.desk.rules import Rules
+from core.errors import NotAllowed
+from core.reading import Reader
+from core.store import Tx
+from core.values import (
+    Proposal,
+    Question,
+)
+from core.words import clean
+
+
+class Decides(Rules):
+    async def waiting_count(self) -> int:
+        """How many requests wait for this person: what `proposals` and `questions` list, by the same condition."""
+        return await self._read(lambda tx, reader: len(reading.for_you(tx, reader)))
+
+    async def proposals(self) -> list[Proposal]:
+        """What waits for this person's decision, the oldest first."""
+        return await self._read(lambda tx, reader: reading.proposals_for(self._house, tx, reader))
+
+    async def questions(self) -> list[Question]:
+        return await self._read(lambda tx, reader: reading.questions_for(self._house, tx, reader))
+
+    async def proposal(self, id: UUID) -> Proposal:
+        return await self._read(lambda tx, reader: reading.one_proposal(self._house, tx, reader, ids.stored(id)))
+
+    async def question(self, id: UUID) -> Question:
+        return await self._read(lambda tx, reader: reading.one_question(self._house, tx, reader, ids.stored(id)))
+
+    async def answered(self, limit: int = 50, before: datetime | None = None) -> list[Proposal | Question]:
+        """What this person or whoever decides beside them has decided and answered, the newest first."""
+        at = to_micros(before) if before else 2**62
+        return await self._read(lambda tx, reader: reading.answered(self._house, tx, reader, limit, at))
+
+    async def take_over(self, id: UUID) -> Proposal | Question:
+        """Have a proposal or question put to this person, the sponsor of the agent at the top, because whoever was
+        asked was deactivated, or there was nobody (rule R10). Deciding it without saying so first does the same.
+
+        Raises NotFound, also to everybody who is not that sponsor; NotAllowed where whoever was asked is still there;
+        AlreadyDecided, NotWaiting. Writes one line.
+        """
+
+        def take(tx: Tx, reader: Reader) -> Proposal | Question:
+            key = ids.stored(id)
+            if reader.id is None:
+                raise NotAllowed("The app itself takes nothing over: a person does.")
+            if reading.is_question(tx, key):
+                reading.one_question(self._house, tx, reader, key)
+                questions.take_over(self._house, tx, key, reader.id)
+                return reading.one_question(self._house, tx, reader, key)
+            reading.one_proposal(self._house, tx, reader, key)
+            proposals.take_over(self._house, tx, key, reader.id)
+            return reading.one_proposal(self._house, tx, reader, key)
+
+        return await self._write(take)
+
+    async def approve(
+        self,
+        id: UUID,
+        *,
+        args: Mapping[str, Any] | None = None,
+        note: str = "",
+        fingerprint: str | None = None,
+        from_now_on: Literal["for_me", "for_everybody"] | None = None,
+        bounds: Bounds | None = None,
+    ) -> Proposal:
+        """Run the proposed call exactly as shown, or with `args` changed, once (rules P5, P7, P12).
+
+        Raises NotFound, NotAllowed, AlreadyDecided, NotWaiting, Stale, BadInput. Answers the proposal as it is after:
+        Done or Failed with what came of it, or Refused by a rule that forbids it since (R11). A call that reaches
+        outside runs in the piece's own run: it is Waiting, decided, until it has come back.
+        """
+
+        def approve(tx: Tx, reader: Reader) -> Proposal:
+            key, who = self._deciding(tx, reader, id)
+            rule = None
+            if from_now_on is not None:
+                shown = reading.one_proposal(self._house, tx, reader, key)
+                rule = self._rule(tx, reader, shown.agent, shown.action, from_now_on == "for_everybody", bounds)
+            proposals.approve(
+                self._house, tx, key, who, args=args, note=clean(note), fingerprint=fingerprint, rule=rule
+            )
+            return reading.one_proposal(self._house, tx, reader, key)
+
+        return await self._write(approve)
+
+    async def refuse(self, id: UUID, reason: str = "", *, fingerprint: str | None = None) -> Proposal:
+        """Say no; the reason reaches the agent, which goes on (rule P6)."""
+
+        def refuse(tx: Tx, reader: Reader) -> Proposal:
+            key, who = self._deciding(tx, reader, id)
+            proposals.refuse(self._house, tx, key, who, reason=clean(reason), fingerprint=fingerprint)
+            return reading.one_proposal(self._house, tx, reader, key)
+
+        return await self._write(refuse)
+
+    def _deciding(self, tx: Tx, reader: Reader, id: UUID) -> tuple[str, str]:
+        key = ids.stored(id)
+        if reader.id is None:
+            raise NotAllowed("The app itself decides nothing: a person does.")
+        reading.one_proposal(self._house, tx, reader, key)
+        return key, reader.id
+
+    async def answer(self, id: UUID, text: str) -> Question:
+        """Answer a question in own words or with one of its choices; it goes to the agent (rule P8)."""
+        return await self._answer(id, text, declines=False)
+
+    async def decline(self, id: UUID, reason: str = "") -> Question:
+        """Say that it cannot be answered; the agent is told, with the reason."""
+        return await self._answer(id, reason, declines=True)
+
+    async def _answer(self, id: UUID, text: str, *, declines: bool) -> Question:
+        def answer(tx: Tx, reader: Reader) -> Question:
+            key = ids.stored(id)
+            if reader.id is None:
+                raise NotAllowed("The app itself answers nothing: a person does.")
+            reading.one_question(self._house, tx, reader, key)
+            questions.answer(self._house, tx, key, reader.id, clean(text), declines=declines)
+            return reading.one_question(self._house, tx, reader, key)
+
+        return await self._write(answer)

@@ -1,0 +1,146 @@
+"""Wholes and pieces: stopping and reading them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from core import (
+    abandonment,
+    ids,
+    people,
+    reading,
+    receipts,
+    record,
+    work,
+)
+from core.clock import to_micros
+from core.desk.base import Part
+from core.errors import NotAllowed
+from core.reading import Reader
+from core.store import Tx
+from core.values import (
+    Help,
+    Line,
+    Pane,
+    Piece,
+    Status,
+    TraceKind,
+    Verdict,
+    Work,
+    WorkNode,
+)
+from core.words import clean
+
+Show = Literal["going", "finished", "all"]
+
+
+class Works(Part):
+    async def stop(self, id: UUID, reason: str = "") -> None:
+        """Call a piece off with everything under it (rules E4, E5). What a model is being asked for ends with that
+        answer; abandoned work closes at once. Stopping what has ended does nothing.
+
+        May be done by the person it is for, whoever gave it, and supervisors. Raises NotFound, NotAllowed. Writes one
+        line, and one for each piece that ends.
+        """
+
+        def stop(tx: Tx, reader: Reader) -> None:
+            key = ids.stored(id)
+            of = reading.whole_of(tx, reader, key)
+            allowed = reader.id is None or reader.may.supervises_agents or reader.id in (of.person, of.given_by)
+            if not allowed:
+                raise NotAllowed("It is stopped by the person it is for, whoever gave it, or a supervisor.")
+            tree = self._house.tree(tx, of.id)
+            row = receipts.get(tx, key)
+            if row.ended_at is not None or row.closing is not None:
+                return
+            at_once = abandonment.was_abandoned(self._house, tx, of.id)
+            name = people.row(tx, reader.id).name if reader.id else "the app"
+            words = clean(reason.strip())
+            why = f"{name} stopped it{f': {words}' if words else '.'}"
+            label = self._house.label(row.agent)
+            tree.append(
+                tx.now, key, TraceKind.STOP_ASKED, f"{label} was asked to stop: {why}", {"by": reader.id, "why": reason}
+            )
+            work.call_off(self._house, tx, tree, row, Status.CANCELLED, why, at_once=at_once)
+
+        await self._write(stop)
+
+    # Reading
+
+    async def works(
+        self, show: Show = "going", limit: int = 50, before: tuple[datetime, UUID] | None = None
+    ) -> list[Work]:
+        """Wholes this person may see, the newest first; `before`: (opened_at, root) of the last one shown."""
+        place = (to_micros(before[0]), before[1].hex) if before else None
+        return await self._read(lambda tx, reader: reading.works(self._house, tx, reader, show, limit, place))
+
+    async def work(self, id: UUID) -> Work:
+        """The whole that a piece belongs to."""
+        return await self._read(lambda tx, reader: reading.one_work(self._house, tx, reader, ids.stored(id)))
+
+    async def my_work(self) -> list[Piece]:
+        return await self._read(lambda tx, reader: reading.my_work(self._house, tx, reader))
+
+    async def piece(self, id: UUID) -> Piece:
+        return await self._read(lambda tx, reader: reading.one_piece(self._house, tx, reader, ids.stored(id)))
+
+    async def work_tree(self, id: UUID) -> list[WorkNode]:
+        return await self._read(lambda tx, reader: reading.tree(self._house, tx, reader, ids.stored(id)))
+
+    async def nodes(self, id: UUID, pieces: set[UUID]) -> list[WorkNode]:
+        """Those pieces of a whole and every piece above them."""
+        wanted = {piece.hex for piece in pieces}
+        return await self._read(lambda tx, reader: reading.some_nodes(self._house, tx, reader, ids.stored(id), wanted))
+
+    async def cost_of(self, id: UUID) -> int:
+        """What a piece and everything under it spent, in micros (rules M5, T2)."""
+
+        def cost(tx: Tx, reader: Reader) -> int:
+            reading.whole_of(tx, reader, ids.stored(id))
+            return int(receipts.get(tx, ids.stored(id)).tree_micros)
+
+        return await self._read(cost)
+
+    async def handed_on_by(self, id: UUID) -> list[Piece]:
+        """The pieces that a piece handed on itself, in the order it did."""
+        return await self._read(lambda tx, reader: reading.handed_on_by(self._house, tx, reader, ids.stored(id)))
+
+    async def trace_of(self, id: UUID) -> list[Line]:
+        """The record of the whole, from any piece of it (rule T3)."""
+        return await self.lines(id, 0, 2**31 - 1)
+
+    async def lines(self, id: UUID, after: int = 0, limit: int = 500) -> list[Line]:
+        """Lines of the record numbered above `after`, in order."""
+        return await self._read(lambda tx, reader: reading.lines(self._house, tx, reader, ids.stored(id), after, limit))
+
+    async def verify_trace(self, id: UUID) -> Verdict:
+        """Check every line of the whole's record; names the first that does not fit."""
+
+        def verify(tx: Tx, reader: Reader) -> Verdict:
+            return record.verify_tree(tx, reading.whole_of(tx, reader, ids.stored(id)).id)
+
+        return await self._read(verify)
+
+    async def export_trace(self, id: UUID) -> str:
+        """The whole's record as JSON Lines, to be checked anywhere by `handon verify` (rule T6).
+
+        Raises NotFound, and NotAllowed where the person may not read its content (R8).
+        """
+
+        def export(tx: Tx, reader: Reader) -> str:
+            of = reading.whole_of(tx, reader, ids.stored(id))
+            if not reader.content(of):
+                raise NotAllowed("The record is exported by the person the work is for, whoever gave it, and auditors.")
+            return record.export(tx, of.id)
+
+        return await self._read(export)
+
+    async def help_of(self, id: UUID) -> list[Help]:
+        """Questions and consults of a whole, the oldest first."""
+        return await self._read(lambda tx, reader: reading.helps(self._house, tx, reader, ids.stored(id)))
+
+    async def pane(self, id: UUID) -> Pane:
+        """One piece, opened."""
+        return await self._read(lambda tx, reader: reading.pane(self._house, tx, reader, ids.stored(id)))
