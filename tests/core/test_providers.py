@@ -378,7 +378,6 @@ async def test_an_answer_that_is_lost_after_its_piece_was_closed_is_charged_and_
 
 
 # T5, M8, M10
-@pytest.mark.xfail(strict=True, reason="a charge for an answer that never came has no line on the record yet")
 @each_loss
 async def test_what_is_charged_for_a_lost_answer_is_on_the_record(sqlite_database: str, reply: Reply, why: str) -> None:
     async with (
@@ -611,7 +610,6 @@ async def test_work_goes_on_where_a_consulted_provider_gives_no_help(database: s
 
 
 # E9, M10, C6
-@pytest.mark.xfail(strict=True, reason="a consult that is answered after its piece was closed is not charged yet")
 async def test_a_consult_that_is_answered_after_its_piece_was_closed_is_charged(
     database: str, clock: TestClock
 ) -> None:
