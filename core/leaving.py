@@ -25,27 +25,28 @@ def give_back(house: House, tx: Tx, held: Held) -> None:
 
 def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> bool:
     """A call that left and was cut off or lost is charged its whole reservation, also where its piece has been closed
-    meanwhile and nothing is held any more (rules M10, E9). Answers whether the piece is still this run's."""
+    meanwhile and nothing is held any more (rules M10, E9). Writes one line. Answers whether the piece is still this
+    run's."""
     tree = house.tree(tx, held.root)
     receipt = receipts.get(tx, held.piece)
     late = receipt.fence != held.fence or receipt.run != "held"
     money.settle(tx, tree, receipts.branch(tx, receipt), 0 if late else ask.reserved, ask.reserved)
     money.meter(tx, tree, receipt, ask.model, ask.purpose, (0, 0, 0), ask.reserved, estimated=True)
-    if late:
-        words = f"{house.label(receipt.agent)} had no answer from {ask.model}, too late: charged as reserved."
-        tree.append(tx.now, held.piece, TraceKind.LATE_ANSWER, words, {"model": ask.model, "micros": ask.reserved})
+    words = (
+        f"{house.label(receipt.agent)} had no answer from {ask.model}{', too late' if late else ''}: charged as held."
+    )
+    kind = TraceKind.LATE_ANSWER if late else TraceKind.ANSWER_LOST
+    tree.append(tx.now, held.piece, kind, words, {"model": ask.model, "micros": ask.reserved})
     return not late
 
 
 def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: str) -> None:
     """Its model gave no answer. `left`: the request may have got there, so it is charged its reservation (M10)."""
     tree = house.tree(tx, held.root)
-    if left:
-        if not charge_unanswered(house, tx, held, ask):
-            return
-        receipt = work.mine(tx, held.piece, held.fence)
-    else:
-        receipt = work.mine(tx, held.piece, held.fence)
+    if left and not charge_unanswered(house, tx, held, ask):
+        return
+    receipt = work.mine(tx, held.piece, held.fence)
+    if not left:
         money.release(tx, tree, receipts.branch(tx, receipt), ask.reserved)
     scene = scenes.of(house, tx, tree, receipt)
     if scene is None or scene.end_closing():

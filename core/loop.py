@@ -186,13 +186,17 @@ class Loop:
         raise Unreachable(request.model)
 
     async def _send(self, request: ModelRequest) -> ModelAnswer:
-        """One try. Raises `CutOff` where it is cancelled after it left."""
+        """One try. Raises `CutOff` where this run is cancelled after it left. A client that cancels itself, as
+        libraries do at a time-out of their own, gave no answer that can be used."""
         client = self._house.models[request.model].client
         assert client is not None
         try:
             return _cleaned(await client.ask(request))
         except asyncio.CancelledError as error:
-            raise CutOff from error
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise CutOff from error
+            raise ConnectionAbortedError("the client broke it off") from error
 
     # Calls that are awaited
 

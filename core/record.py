@@ -51,6 +51,7 @@ KINDS: Mapping[TraceKind, str] = {
     TraceKind.ABANDONED: "{agent} was closed as abandoned",
     TraceKind.LATE_ANSWER: "An answer for {agent} came too late",
     TraceKind.BEGUN: "{agent} began something outside",
+    TraceKind.ANSWER_LOST: "An answer for {agent} was lost",
     TraceKind.EXPIRED: "A request of {agent} expired",
     TraceKind.TAKEN_OVER: "A request of {agent} was taken over",
     TraceKind.TAKEN_UP: "{agent}'s work was taken up again",

@@ -373,7 +373,6 @@ class Packer(Agent):
 
 
 # H2, H4
-@pytest.mark.xfail(strict=True, reason="a number that is no integer is handed on as text")
 async def test_what_is_handed_on_arrives_with_the_very_values_that_were_written(
     database: str, clock: TestClock
 ) -> None:
@@ -394,7 +393,6 @@ class Looker(Agent):
 
 
 # H2, D8
-@pytest.mark.xfail(strict=True, reason="the default brief cannot tell a row, and the piece fails")
 async def test_a_skill_that_takes_a_row_and_writes_no_brief_tells_its_model_which_row_it_is(
     database: str, clock: TestClock
 ) -> None:

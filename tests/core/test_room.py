@@ -238,7 +238,6 @@ async def test_a_call_that_breaks_off_holds_nothing_at_any_level_and_is_charged_
 
 
 # M3, M10, E8
-@pytest.mark.xfail(strict=True, reason="a client that cancels itself is asked until the money is gone")
 async def test_a_client_that_cancels_itself_is_charged_once_and_not_taken_for_a_process_that_leaves(
     database: str,
 ) -> None:

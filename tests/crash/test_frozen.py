@@ -45,13 +45,13 @@ async def seen(agency: Agency, root: UUID) -> dict[str, list[Any]]:
 
 
 async def stopped_and_gone_on(
-    database: str, folder: Path, processes: Processes, point: tuple[str, int]
+    database: str, folder: Path, processes: Processes, point: tuple[str, int], **order: Any
 ) -> tuple[dict[str, list[Any]], dict[str, list[Any]], list[tuple[str, ...]]]:
     """Stop a process at this point, close its work as abandoned, and let it go on. Answers what was kept before it
     went on and after it ended, and what it added to the ledger."""
     ledger = Ledger.opens(folder / "ledger")
     await ERRAND.prepare(database)
-    order = {"story": "errand", "database": database, "key": "it", "ledger": str(ledger.path)}
+    order |= {"story": "errand", "database": database, "key": "it", "ledger": str(ledger.path)}
     process = processes.start("tell", **order, at=point, signal="SIGSTOP")
     processes.stopped(process)
     stopped_at = time.monotonic()
@@ -111,5 +111,17 @@ async def test_stopped_between_two_steps_it_does_nothing_more(
     database: str, tmp_path: Path, processes: Processes, commit: int
 ) -> None:
     before, after, added = await stopped_and_gone_on(database, tmp_path, processes, ("after", commit))
+    assert after == before
+    assert [entry[0] for entry in added] == ["commits"], "it went on with work that was closed"
+
+
+# A5, A3
+@pytest.mark.slow
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+async def test_stopped_in_the_middle_of_a_transaction_it_keeps_nobody_waiting_for_long(
+    database: str, tmp_path: Path, processes: Processes
+) -> None:
+    """The database undoes what stalls, so that its tree is free again; the process finds that out when it goes on."""
+    before, after, added = await stopped_and_gone_on(database, tmp_path, processes, ("before", 5), stalled_after=0.5)
     assert after == before
     assert [entry[0] for entry in added] == ["commits"], "it went on with work that was closed"
