@@ -61,7 +61,8 @@ def read_object(text: str) -> dict[str, Any]:
 _sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
 to_strict_json = json.JSONEncoder(allow_nan=False).encode  # raises ValueError for what is no number
-_MAY_BE_NONE = re.compile(r"[nN][aA][nN]|[iI][nN][fF]|[0-9][eE]\+?[0-9]{3}|[0-9]{300}")  # how a number is written that may be none
+# How a number is written that may be none.
+_MAY_BE_NONE = re.compile(r"[nN][aA][nN]|[iI][nN][fF]|[0-9][eE]\+?[0-9]{3}|[0-9]{300}")
 _EXACT = frozenset((str, int, bool, type(None)))
 
 
