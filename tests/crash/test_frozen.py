@@ -129,6 +129,8 @@ async def test_stopped_in_the_middle_of_a_transaction_it_keeps_nobody_waiting_fo
     database: str, tmp_path: Path, processes: Processes
 ) -> None:
     """The database undoes what stalls, so that its tree is free again; the process finds that out when it goes on."""
-    before, after, added = await stopped_and_gone_on(database, tmp_path, processes, ("before", 6), "close", stalled_after=0.5)
+    before, after, added = await stopped_and_gone_on(
+        database, tmp_path, processes, ("before", 6), "close", stalled_after=0.5
+    )
     assert after == before
     assert [entry[0] for entry in added] == ["commits"], "it went on with work that was closed"
