@@ -10,7 +10,7 @@ from core.receipts import Receipt
 from core.record import Tree
 from core.store import Tx
 from core.turn import Ask, Held, charge, stopped_by_guard, too_long
-from core.values import Status
+from core.values import Status, TraceKind
 
 
 def give_back(house: House, tx: Tx, held: Held) -> None:
@@ -25,24 +25,28 @@ def give_back(house: House, tx: Tx, held: Held) -> None:
 
 def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> bool:
     """A call that left and was cut off or lost is charged its whole reservation, also where its piece has been closed
-    meanwhile and nothing is held any more (rules M10, E9). Answers whether the piece is still this run's."""
+    meanwhile and nothing is held any more (rules M10, E9). Writes one line. Answers whether the piece is still this
+    run's."""
     tree = house.tree(tx, held.root)
     receipt = receipts.get(tx, held.piece)
     late = receipt.fence != held.fence or receipt.run != "held"
     money.settle(tx, tree, receipts.branch(tx, receipt), 0 if late else ask.reserved, ask.reserved)
     money.meter(tx, tree, receipt, ask.model, ask.purpose, (0, 0, 0), ask.reserved, estimated=True)
+    words = (
+        f"{house.label(receipt.agent)} had no answer from {ask.model}{', too late' if late else ''}: charged as held."
+    )
+    kind = TraceKind.LATE_ANSWER if late else TraceKind.ANSWER_LOST
+    tree.append(tx.now, held.piece, kind, words, {"model": ask.model, "micros": ask.reserved})
     return not late
 
 
 def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: str) -> None:
     """Its model gave no answer. `left`: the request may have got there, so it is charged its reservation (M10)."""
     tree = house.tree(tx, held.root)
-    if left:
-        if not charge_unanswered(house, tx, held, ask):
-            return
-        receipt = work.mine(tx, held.piece, held.fence)
-    else:
-        receipt = work.mine(tx, held.piece, held.fence)
+    if left and not charge_unanswered(house, tx, held, ask):
+        return
+    receipt = work.mine(tx, held.piece, held.fence)
+    if not left:
         money.release(tx, tree, receipts.branch(tx, receipt), ask.reserved)
     scene = scenes.of(house, tx, tree, receipt)
     if scene is None or scene.end_closing():
@@ -54,10 +58,16 @@ def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: 
         scene.fail(why)
 
 
+def holds(tx: Tx, held: Held) -> bool:
+    """Whether the piece is still this run's."""
+    receipt = receipts.get(tx, held.piece)
+    return receipt.fence == held.fence and receipt.run == "held"
+
+
 def wanted(house: House, tx: Tx, held: Held) -> bool:
     """Whether a piece whose model cannot be reached is still this run's, not called off, and within its guards."""
     receipt = receipts.get(tx, held.piece)
-    if receipt.fence != held.fence or receipt.run != "held" or receipt.closing is not None:
+    if not holds(tx, held) or receipt.closing is not None:
         return False
     agent = house.agents[held.agent]
     return not too_long(tx, receipt, agent.guards or house.settings.guards)

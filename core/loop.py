@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -29,6 +31,7 @@ log = logging.getLogger(__name__)
 
 UNFORESEEN = "Something went wrong that was not foreseen: {}."
 ROOM_PAUSE = 0.02  # seconds before room is asked for again; it doubles up to half a second
+LATE = 0.2  # seconds after which a run looks again before it reaches out
 LONGEST_WAIT = 300  # seconds that a provider may ask to be left alone; asked for longer, it cannot be reached
 
 
@@ -47,10 +50,12 @@ class Loop:
 
     async def run(self, piece: str) -> None:
         """Run a due piece as far as it goes. A piece that is not due is left alone; a run that is superseded ends."""
+        since = time.monotonic()
         begun = await self._store.write(partial(self._begin, piece=piece))
         if begun is None:
             return
         held, following = begun
+        held.since = since
         pause = ROOM_PAUSE
         try:
             while following is not None:
@@ -61,7 +66,7 @@ class Loop:
                 if isinstance(following, Room):
                     await asyncio.sleep(pause)
                     pause = min(pause * 2, 0.5)
-                    following = await self._store.write(partial(self._try_again, held=held))
+                    following = await self._go_on(held, self._try_again)
                     continue
                 pause = ROOM_PAUSE
                 following = await (
@@ -92,10 +97,22 @@ class Loop:
     def _try_again(self, tx: Tx, held: Held) -> Next:
         return turn.try_again(self._house, tx, held)
 
+    async def _go_on(self, held: Held, fn: Callable[[Tx, Held], Next]) -> Next:
+        """Write, and remember when that was asked for: what follows is what was true then."""
+        held.since = time.monotonic()
+        return await self._store.write(lambda tx: fn(tx, held))
+
+    async def _in_time(self, held: Held, since: float) -> None:
+        """Before this run reaches out: where it was stopped or starved for a while since it asked for the transaction
+        that said so, it looks again whether the piece is still its own. Raises Superseded where not (rule A5)."""
+        if time.monotonic() - since > LATE and not await self._store.read(lambda tx: leaving.holds(tx, held)):
+            raise Superseded(held.piece)
+
     # A model
 
     async def _ask(self, held: Held, ask: Ask, *, again: bool = False) -> Next:
         """One turn. `again`: an answer was lost before, and another is not asked for a third time."""
+        await self._in_time(held, held.since)
         request = turn.request(self._house, held, ask)
         try:
             answer = await self._reach(held, request)
@@ -124,7 +141,7 @@ class Loop:
 
     async def _take_in(self, held: Held, ask: Ask, answer: ModelAnswer) -> Next:
         try:
-            return await self._store.write(lambda tx: turn.take_in(self._house, tx, held, ask, answer))
+            return await self._go_on(held, lambda tx, held: turn.take_in(self._house, tx, held, ask, answer))
         except Superseded:
             raise
         except Exception as error:
@@ -141,7 +158,7 @@ class Loop:
             await self._give_back(held)
             return None
         await asyncio.sleep(self._house.settings.model_pause.total_seconds())
-        following = await self._store.write(partial(self._try_again, held=held))
+        following = await self._go_on(held, self._try_again)
         return await self._ask(held, following, again=True) if isinstance(following, Ask) else following
 
     async def _reach(self, held: Held, request: ModelRequest) -> ModelAnswer:
@@ -169,13 +186,17 @@ class Loop:
         raise Unreachable(request.model)
 
     async def _send(self, request: ModelRequest) -> ModelAnswer:
-        """One try. Raises `CutOff` where it is cancelled after it left."""
+        """One try. Raises `CutOff` where this run is cancelled after it left. A client that cancels itself, as
+        libraries do at a time-out of their own, gave no answer that can be used."""
         client = self._house.models[request.model].client
         assert client is not None
         try:
             return _cleaned(await client.ask(request))
         except asyncio.CancelledError as error:
-            raise CutOff from error
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise CutOff from error
+            raise ConnectionAbortedError("the client broke it off") from error
 
     # Calls that are awaited
 
@@ -184,7 +205,7 @@ class Loop:
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome
-        return await self._store.write(lambda tx: outside.after_outside(self._house, tx, held))
+        return await self._go_on(held, partial(outside.after_outside, self._house))
 
     async def _one(self, held: Held, call: OutsideCall) -> None:
         if call.kind in outside.CONSULTS:
@@ -193,9 +214,11 @@ class Loop:
             await self._outside(held, call)
 
     async def _outside(self, held: Held, call: OutsideCall) -> None:
+        since = time.monotonic()
         ready = await self._store.write(partial(self._ready, held=held, call=call))
         if ready is None:
             return
+        await self._in_time(held, since)
         action, values, plain, context = ready
         try:
             answer = await (action(context, **values) if action.takes_context else action(**values))
@@ -233,9 +256,11 @@ class Loop:
         return action, loaded, plain, acting.outside_context(house, account, who, held.piece, key)
 
     async def _consult(self, held: Held, call: OutsideCall) -> None:
+        since = time.monotonic()
         begun = await self._store.write(partial(self._begin_consult, held=held, call=call))
         if begun is None:
             return
+        await self._in_time(held, since)
         answer: ModelAnswer | None = None
         left = True
         try:

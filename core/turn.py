@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core import acting, money, people, receipts, spending, versions, work
+from core import acting, gate, money, people, receipts, spending, standing, versions, work
 from core import scene as scenes
 from core.asking import proposals
 from core.calls import Calls, do, with_ids
@@ -33,7 +33,7 @@ from core.scene import Scene
 from core.sql import Statement
 from core.store import Tx
 from core.tables import message, turn_call
-from core.values import UNKNOWN, Status, TraceKind
+from core.values import UNKNOWN, Gate, Status, TraceKind
 from core.words import listed
 
 _MESSAGES = Statement(
@@ -56,6 +56,7 @@ class Held:
     root: str
     fence: int
     messages: list[Message]  # the system's first
+    since: float = 0.0  # when the transaction was asked for that said what comes next, on the monotonic clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,8 @@ def begin(house: House, tx: Tx, id: str) -> tuple[Held, Next] | None:
     calls = tx.all(_CALLS, piece=id)
     if not calls:
         return held, prepare(scene, ())
+    if scene.end_closing() or _nobody_left(scene):
+        return None
     for call in calls:
         if call.state == "begun":
             _never_reported(scene, call)
@@ -163,6 +166,44 @@ def _never_reported(scene: Scene, call: Any) -> None:
     summary = f"What {scene.agent.shown_as} had begun with {call.name} never reported back: its outcome is unknown."
     payload = {"tool": call.name, "arguments": call.arguments, "answer": UNKNOWN, "ok": False}
     scene.line(TraceKind.TOOL_RAN, summary, payload)
+
+
+def _nobody_left(scene: Scene) -> bool:
+    """Rule R10: call the whole off where the person it is for was deactivated. Answers whether."""
+    tx, tree = scene.tx, scene.tree
+    if tree.person is None or people.row(tx, tree.person).deactivated_at is None:
+        return False
+    top = receipts.get(tx, tree.root)
+    work.call_off(scene.house, tx, tree, top, Status.CANCELLED, "The person it is for was deactivated.")
+    scene.end_closing()
+    return True
+
+
+def _forbidden(scene: Scene, call: Any) -> bool:
+    """Rule R11: whether a call that is about to reach outside is forbidden by now; the model is told, and a proposal
+    ends as refused by rule."""
+    why = _why_not(scene, call) if call.kind in ("tool", "proposal") else ""
+    if not why:
+        return False
+    if call.kind == "proposal":
+        proposals.refused_since(scene.house, scene.tx, scene.tree, scene.receipt, call.subject, why)
+    else:
+        answer_call(scene.tx, scene.receipt.id, call.position, why, False)
+    return True
+
+
+def _why_not(scene: Scene, call: Any) -> str:
+    action = acting.find(scene.agent, scene.receipt.skill, call.name)
+    if action is None:
+        return f"{call.name} is no longer a tool of {scene.agent.shown_as}."
+    ruling = gate.strictest(scene.agents, action)
+    if ruling.gate is Gate.NEVER:
+        return ruling.why_never(action)
+    if call.kind == "tool":
+        plain = action.plain(action.read(call.arguments))
+        if standing.ruling(scene.tx, scene.tree, scene.agents, action, plain).ruling.gate is not Gate.ALONE:
+            return "It was not done: it is put to a person by now. Ask for it again."
+    return ""
 
 
 def _outside(rows: Iterable[dict[str, Any]], said: tuple[Message, ...] = ()) -> Outside:
@@ -198,10 +239,7 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     house, tx, tree, receipt = scene.house, scene.tx, scene.tree, scene.receipt
     if scene.end_closing():
         return None
-    if tree.person is not None and people.row(tx, tree.person).deactivated_at is not None:
-        top = receipts.get(tx, tree.root)
-        work.call_off(house, tx, tree, top, Status.CANCELLED, "The person it is for was deactivated.")
-        scene.end_closing()
+    if _nobody_left(scene):
         return None
     why = stopped_by_guard(scene)
     if why:
@@ -408,9 +446,12 @@ def gather(scene: Scene) -> Next:
     """Go on where all calls of the turn are answered; else await those that are this run's to make, one approved while
     it had the piece in hand too; else park on those that others answer."""
     calls = scene.tx.all(_CALLS, piece=scene.receipt.id)
-    to_run = [call._asdict() for call in calls if call.state == "to_run"]
+    to_run = [call for call in calls if call.state == "to_run"]
     if to_run:
-        return _outside(to_run)
+        allowed = [call._asdict() for call in to_run if not _forbidden(scene, call)]
+        if allowed:
+            return _outside(allowed)
+        calls = scene.tx.all(_CALLS, piece=scene.receipt.id)
     if any(call.state != "answered" for call in calls):
         work.park(scene.house, scene.tx, scene.tree, scene.receipt)
         return None

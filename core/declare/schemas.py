@@ -16,6 +16,8 @@ from pydantic_core import to_json as dump
 from core.errors import BadInput
 from core.words import clean
 
+NO_NUMBER = "A number in it is too large, or is none."
+
 
 def errors_of(error: ValidationError, within: str = "") -> dict[str, str]:
     """A validation's errors, field by field, in words without the validator's links."""
@@ -44,10 +46,11 @@ def fit(text: str) -> str:
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The JSON object a model wrote. Raises BadInput for anything else: broken JSON, null, a list, NaN."""
+    """The JSON object a model wrote. Raises BadInput for anything else: broken JSON, null, a list, NaN, or what is
+    nested too deep to be read."""
     try:
         value = from_json(fit(text), allow_inf_nan=False)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput({"": f"That is not valid JSON ({error})."}) from None
     if not isinstance(value, dict):
         raise BadInput({"": "The arguments must be a JSON object."})
@@ -122,9 +125,14 @@ class Shape:
 
     def _checked(self, text: str) -> Any:
         try:
-            return self.adapter.validate_json(text)
+            value = self.adapter.validate_json(text)
         except ValidationError as error:
             raise BadInput(errors_of(error)) from None
+        try:
+            json.dumps(self.adapter.dump_python(value, mode="json"), allow_nan=False)
+        except ValueError:
+            raise BadInput({"": NO_NUMBER}) from None
+        return value
 
     def write(self, value: Any) -> str:
         """The value's own JSON, as stored and as the agent above is told it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -266,3 +267,55 @@ async def test_a_process_that_starts_beside_one_that_works_makes_no_copy_of_its_
             await other.settle()
         assert (await desk.outcome(task)).done
         assert (staged.asked_of(Lead), staged.asked_of(Finder)) == (2, 2)
+
+
+# A2, A4
+async def test_two_processes_that_look_at_once_close_abandoned_work_once(database: str, clock: TestClock) -> None:
+    async with (
+        shop(database, STAFF, clock=clock, abandoned_check_every=ONLY_WHEN_ASKED) as at,
+        reopened(database, AgentCast(), clock=clock, abandoned_check_every=ONLY_WHEN_ASKED, concurrency=0) as other,
+    ):
+        told: list[str] = []
+        for agency in (at.agency, other):
+            agency.events.subscribe("work_abandoned", lambda about: told.append(about["whole"]))
+        desk = at.agency.desk(at.mia)
+        tasks = [await died(at.agency, desk, legs=(*finders(2),)) for _ in range(5)]
+        await clock.advance(timedelta(minutes=31))
+        closed = await asyncio.gather(*[agency.close_abandoned_work() for agency in (at.agency, other) * 2])
+        assert sum(closed) == 5
+        assert sorted(told) == sorted(task.hex for task in tasks)
+        for task in tasks:
+            kinds = [line.kind for line in await desk.trace_of(task)]
+            assert kinds.count(TraceKind.ABANDONED) == 1
+            check_money(await rows_of(at.agency, task))
+            assert (await desk.verify_trace(task)).intact
+
+
+# A3, M3
+async def test_a_piece_above_is_told_once_of_a_leg_that_two_processes_close_at_once(
+    database: str, clock: TestClock
+) -> None:
+    cast = AgentCast().plays(Lead, gathers(*finders(2))).plays(Finder, AgentScript(Says.ask("Which?"), DONE))
+    async with (
+        shop(database, STAFF, clock=clock, abandoned_check_every=ONLY_WHEN_ASKED) as at,
+        reopened(database, cast, clock=clock, abandoned_check_every=ONLY_WHEN_ASKED) as other,
+    ):
+        at.agency.script(Dying(cast, Finder, turn=2))
+        desk = at.agency.desk(at.mia)
+        outcome = await desk.of(Lead).do(Gather(), "things")
+        for question in await desk.questions():
+            await desk.answer(question.id, "Either.")
+
+        async def both_held() -> bool:
+            return [row.run for row in await rows_of(at.agency, outcome.task)].count("held") == 2
+
+        await until(both_held)
+        await clock.advance(timedelta(minutes=31))
+        await asyncio.gather(*[agency.close_abandoned_work() for agency in (at.agency, other) * 2])
+        await at.agency.settle()
+        await other.settle()
+        assert (await desk.outcome(outcome.task)).done
+        lines = await desk.trace_of(outcome.task)
+        assert [line.kind for line in lines].count(TraceKind.CAME_BACK) == 2
+        assert (await desk.piece(outcome.task)).model_calls == 2
+        check_money(await rows_of(at.agency, outcome.task))
