@@ -12,6 +12,8 @@ from core.store import Tx
 from core.turn import Ask, Held, charge, stopped_by_guard, too_long
 from core.values import Status, TraceKind
 
+ROOM_LATER = 5_000_000  # microseconds until room is asked for again
+
 
 def give_back(house: House, tx: Tx, held: Held) -> None:
     """This process leaves: the piece is due for the next one, and nothing is held for it (rule A8)."""
@@ -21,6 +23,14 @@ def give_back(house: House, tx: Tx, held: Held) -> None:
         work.end(house, tx, tree, receipt, Status(receipt.closing), receipt.closing_why)
     else:
         work.make_due_again(house, tx, tree, receipt)
+
+
+def wait_for_room(house: House, tx: Tx, held: Held) -> None:
+    """Calls under way take all the room there is, for long: the piece is let go, and due again a little later. So it
+    does not look abandoned, whoever holds the room (rules A1, M6)."""
+    tree = house.tree(tx, held.root)
+    receipt = work.mine(tx, held.piece, held.fence)
+    work.make_due_again(house, tx, tree, receipt, due_at=tx.now + ROOM_LATER)
 
 
 def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> bool:

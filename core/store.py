@@ -298,7 +298,7 @@ class Store:
                 break
             except BaseException as error:
                 failure = error
-                if not _worth_another_try(error) or attempt == TRIES - 1:
+                if not worth_another_try(error) or attempt == TRIES - 1:
                     break
         self._loop.call_soon_threadsafe(_resolve, [(future, result, failure, after)])
 
@@ -389,7 +389,7 @@ def _resolve(done: list[Outcome]) -> None:
             future.exception()  # whoever awaited it may be gone
 
 
-def _worth_another_try(error: BaseException) -> bool:
+def worth_another_try(error: BaseException) -> bool:
     """Serialization failures and deadlocks: the database undid one of two that met, and says so."""
     origin = error.orig if isinstance(error, DBAPIError) else error
     return getattr(origin, "sqlstate", None) in ("40001", "40P01")

@@ -115,6 +115,41 @@ async def test_a_call_for_which_there_is_only_no_room_now_waits_and_nothing_is_s
         assert (await at.agency.desk(at.mia).outcome(task)).done
 
 
+# A1, M6
+async def test_what_waits_long_for_room_that_a_dead_process_of_other_work_holds_is_not_taken_for_dead_itself(
+    database: str, clock: TestClock
+) -> None:
+    """Both are charged to one account, which has room for one call: the first one's process dies in it."""
+    cast = AgentCast().plays(Finder, AgentScript(DONE))
+    soon = {"abandoned_after": timedelta(milliseconds=200), "abandoned_check_every": timedelta(0)}
+    async with shop(database, STAFF, clock=clock, **soon) as at:
+        await at.agency.set_limit("rebinding", Decimal("0.0060"))
+        at.agency.script(dies)
+        desk = at.agency.desk(at.mia)
+        dead = await desk.of(Finder).start(Find(), "one", on="rebinding")
+        with pytest.raises(ProcessDied):
+            await desk.stands(dead)
+        at.agency.script(cast)
+        waits = await desk.of(Finder).start(Find(), "two", on="rebinding")
+
+        async def let_go() -> bool:
+            [row] = await rows_of(at.agency, waits)
+            return row.run == "due" and row.due_at is not None
+
+        await until(let_go)
+        await clock.advance(timedelta(seconds=1))
+        assert await at.agency.was_abandoned(dead) and not await at.agency.was_abandoned(waits)
+        assert await at.agency.close_abandoned_work() == 1
+        await clock.advance(timedelta(seconds=10))
+        await at.agency.settle()
+        assert [(await desk.piece(task)).status for task in (dead, waits)] == [Status.FAILED, Status.DONE]
+        assert await account(at.agency, "rebinding") == (CALL, 0)
+
+
+def dies(model: str, request: ModelRequest) -> ModelAnswer:
+    raise ProcessDied
+
+
 # E4
 async def test_a_piece_that_waits_for_room_is_called_off_with_the_rest(database: str) -> None:
     async with shop(database, STAFF) as at:
