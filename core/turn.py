@@ -173,10 +173,14 @@ def _nobody_left(scene: Scene) -> bool:
     tx, tree = scene.tx, scene.tree
     if tree.person is None or people.row(tx, tree.person).deactivated_at is None:
         return False
-    top = receipts.get(tx, tree.root)
-    work.call_off(scene.house, tx, tree, top, Status.CANCELLED, "The person it is for was deactivated.")
-    scene.end_closing()
+    _call_off_deactivated(scene)
     return True
+
+
+def _call_off_deactivated(scene: Scene) -> None:
+    top = receipts.get(scene.tx, scene.tree.root)
+    work.call_off(scene.house, scene.tx, scene.tree, top, Status.CANCELLED, "The person it is for was deactivated.")
+    scene.end_closing()
 
 
 def _forbidden(scene: Scene, call: Any) -> bool:
@@ -239,7 +243,9 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     house, tx, tree, receipt = scene.house, scene.tx, scene.tree, scene.receipt
     if scene.end_closing():
         return None
-    if _nobody_left(scene):
+    stands = people.standing(tx, tree.person) if tree.person is not None else None
+    if stands is not None and stands.deactivated_at is not None:
+        _call_off_deactivated(scene)
         return None
     why = stopped_by_guard(scene)
     if why:
@@ -249,7 +255,8 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     model = house.model_of(scene.agent)
     assert model.price is not None
     cost = model.price.micros(tools.tokens + receipt.tokens, model.max_output_tokens)
-    caps = spending.caps(tx, house.settings, scene.agent, tree.person)
+    some_set = stands is None or bool(stands.limited)
+    caps = spending.caps(tx, house.settings, scene.agent, tree.person, some_set=some_set)
     no_room = money.reserve(tx, house.settings, tree, receipts.branch(tx, receipt), cost, caps)
     if no_room is None:
         purpose: Purpose = "decide" if isinstance(scene.skill, Deciding) else "work"

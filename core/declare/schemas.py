@@ -6,6 +6,7 @@ A provider wants an object at the top. A type whose JSON is no object travels un
 from __future__ import annotations
 
 import json
+import re
 from functools import cached_property
 from typing import Any
 
@@ -59,6 +60,9 @@ def read_object(text: str) -> dict[str, Any]:
 
 _sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+to_strict_json = json.JSONEncoder(allow_nan=False).encode  # raises ValueError for what is no number
+# How a number is written that may be none.
+_MAY_BE_NONE = re.compile(r"[nN][aA][nN]|[iI][nN][fF]|[0-9][eE]\+?[0-9]{3}|[0-9]{300}")
 _EXACT = frozenset((str, int, bool, type(None)))
 
 
@@ -128,10 +132,11 @@ class Shape:
             value = self.adapter.validate_json(text)
         except ValidationError as error:
             raise BadInput(errors_of(error)) from None
-        try:
-            json.dumps(self.adapter.dump_python(value, mode="json"), allow_nan=False)
-        except ValueError:
-            raise BadInput({"": NO_NUMBER}) from None
+        if _MAY_BE_NONE.search(text):
+            try:
+                to_strict_json(self.adapter.dump_python(value, mode="json"))
+            except ValueError:
+                raise BadInput({"": NO_NUMBER}) from None
         return value
 
     def write(self, value: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from core import abandonment
 from handon import Agency, Desk, ModelAnswer, ModelRequest, Status, TraceKind
 from handon.testing import AgentCast, AgentScript, ProcessDied, Says, TestClock, Trajectory
 from tests.builders import Clerk, Find, Note, note_shelf, shop
@@ -319,3 +320,31 @@ async def test_a_piece_above_is_told_once_of_a_leg_that_two_processes_close_at_o
         assert [line.kind for line in lines].count(TraceKind.CAME_BACK) == 2
         assert (await desk.piece(outcome.task)).model_calls == 2
         check_money(await rows_of(at.agency, outcome.task))
+
+
+# A1, A5
+async def test_a_whole_that_speaks_between_the_look_and_the_closing_is_left_alone(
+    database: str, clock: TestClock
+) -> None:
+    staged = Staged(AgentCast().plays(Lead, gathers(*finders(2))).plays(Finder, AgentScript(DONE)), Finder)
+    async with shop(database, STAFF, clock=clock, abandoned_check_every=ONLY_WHEN_ASKED) as at:
+        at.agency.script(staged)
+        desk, house = at.agency.desk(at.mia), at.agency._house
+        task = await desk.of(Lead).start(Gather(), "things")
+        first, _ = await staged.holds(2)
+        await clock.advance(timedelta(minutes=31))
+        assert await at.agency.store.read(lambda tx: abandonment.quiet(house, tx)) == [task.hex]
+        staged.let_go(first)
+
+        async def first_done() -> bool:
+            return (await desk.piece(first)).status is Status.DONE
+
+        await until(first_done)
+        assert await at.agency.store.write(lambda tx: abandonment.close(house, tx, task.hex)) is False
+        assert await Trajectory(at.agency, task).still_going() == [
+            "Lead · Gather: Working",
+            "  Finder · Find: Working",
+        ]
+        staged.hold_no_more()
+        await at.agency.settle()
+        assert (await desk.outcome(task)).done

@@ -24,9 +24,10 @@ from handon import (
     Status,
     TraceKind,
     action,
+    query,
 )
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory
-from tests.builders import Answer, Clerk, Head, Heard, Note, Oversee, Shelf, Shop, add_shelf, note_shelf, shop
+from tests.builders import Answer, Clerk, Find, Head, Heard, Note, Oversee, Shelf, Shop, add_shelf, note_shelf, shop
 from tests.core.test_gate import Top, cast_of, saying, three
 from tests.staging import Office, Staged, Write, check_money, reopened, rows_of, send_letter
 
@@ -561,3 +562,53 @@ async def test_a_letter_that_was_approved_and_whose_work_was_stopped_before_it_l
     async with reopened(database, heard, [writer()], clock=TestClock()) as agency:
         await agency.settle()
     assert post.sent == []
+
+
+class Two(Head):
+    """May hand two pieces on."""
+
+    delegates = Delegation(to=[Specialist.of(Clerk, Find())], max_pieces=2)
+
+
+# D6
+async def test_what_a_piece_handed_on_before_a_restart_counts_after_it(database: str) -> None:
+    staff: list[Agent] = [Two(), Clerk()]
+    find = Says.hand_to(Clerk, Find(), "ink")
+    cast = AgentCast().plays(Two, AgentScript(find, find, find, BACK))
+    heard = Heard(cast.plays(Clerk, AgentScript(Says.ask("Which ink?"), BACK)))
+    async with shop(database, staff, clock=TestClock()) as at:
+        at.agency.script(heard)
+        outcome = await at.agency.desk(at.mia).of(Two).do(Oversee(), "it")
+    for _ in range(2):
+        async with reopened(database, heard, staff, clock=TestClock()) as agency:
+            [question] = await agency.desk(at.mia).questions()
+            await agency.desk(at.mia).answer(question.id, "Black.")
+            await agency.settle()
+    async with reopened(database, heard, staff, clock=TestClock()) as agency:
+        assert (await agency.desk(at.mia).outcome(outcome.task)).done
+        assert len(await agency.desk(at.mia).handed_on_by(outcome.task)) == 2
+    assert heard.told(Two)[-1].startswith("Nothing more is handed on: Two has handed on 2 pieces")
+
+
+# D2, R1
+async def test_a_helper_works_by_the_account_of_the_agent_that_handed_it_the_work(database: str) -> None:
+    class Told(Skill[str, Answer]):
+        tools = [who]
+
+    class Solo(Agent):
+        roles = {"helper"}
+        skills = [Told()]
+        may = Permits.changes_alone()
+        delegates = Delegation(to=[Specialist.helper(Told())])
+
+    async with shop(database, [Solo()], clock=TestClock()) as at:
+        cast = AgentCast().plays(Solo, AgentScript(Says.hand_to_helper(Told(), "it"), BACK), piece=1)
+        heard = Heard(cast.plays(Solo, AgentScript(Says.tool(who, {}), BACK), piece=2))
+        at.agency.script(heard)
+        assert (await at.agency.desk(at.mia).of(Solo).do(Told(), "it")).done
+        assert heard.told(Solo)[0] == "Solo with helper for Mia"
+
+
+@query("Say who this is")
+def who(ctx: Context) -> str:
+    return f"{ctx.agent.name} with {', '.join(sorted(ctx.agent.roles))} for {ctx.person.name if ctx.person else '-'}"
