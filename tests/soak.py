@@ -3,7 +3,8 @@
 One process at a time on SQLite, two at once on PostgreSQL where it answers; now and then one is stopped for longer than
 it may be quiet, and goes on. When the time is up the processes are told
 to stop, the clock is moved on, what is left is decided, and everything is counted: nothing may be lost, done twice or
-left reserved, and every record must hold. Prints its figures, and how many wholes it came to; ends with 1 where one is wrong.
+left reserved, and every record must hold. Prints its figures, and how many wholes it came to; ends with 1 where one is
+wrong.
 """
 
 from __future__ import annotations
