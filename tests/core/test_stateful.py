@@ -83,15 +83,17 @@ TOKENS = st.sampled_from([(100, 20), (100, 20), (50, 500), (200, 1_000), None])
 LEAVING = _turns("leg", "helper", "look", "ask", "consult", "back")
 CHANGING = _turns("put", "send", "put", "send", "look", "ask", "leg", "misput")
 ENDING = _turns("back", "back", "back", "misfit", "broken", "silent", most=1)
+TURNS = st.one_of(CHANGING, CHANGING, LEAVING, ENDING)
 FAILING = st.builds(lambda how: Turn(fails=how), st.sampled_from(sorted(ERRORS)))
 QUIET_TURN = st.one_of(LEAVING, ENDING)  # changes nothing by itself
 WHICH = st.integers(0, 7)
 WHO = st.sampled_from(["mia", "noor"])
-GATES = st.sampled_from(list(Gate))
+GATES = st.sampled_from([Gate.PROPOSE] * 4 + [Gate.ALONE] * 3 + [Gate.PROPOSE_EVERY_TIME, Gate.NEVER])
 CHANGES = st.sampled_from(["put", "send"])
 AGENTS = st.sampled_from(["Head", "Middle", "Hand"])
 BOUNDS = st.sampled_from(["", "", "once", "twice", "sum", "light", "hour"])
-LIMITS = st.sampled_from(["0.006", "0.012", "0.02", "0.05", "0.2"])
+LIMITS = st.sampled_from(["0.2", "0.2", "0.2", "0.05", "0.02", "0.012", "0.006"])
+TOP = st.sampled_from(["Head", "Head", "Middle", "Middle", "Hand", "persisting Hand"])
 
 
 def one_of(choices: Sequence[Any], which: int) -> Any:
@@ -215,8 +217,8 @@ class Play(RuleBasedStateMachine):
                     held.reserved = row.call_micros
         for row in at.pieces.values():
             was = before.pieces.get(row.id) if before else None
-            if was is not None and row.takeovers > was.takeovers:
-                self.ledger.again[row.id, row.turn + 1] += 1
+            if was is not None:  # taken up again, or tried again: its next answer may have been asked for before
+                self.ledger.again[row.id, row.turn + 1] += row.takeovers - was.takeovers + row.tries - was.tries
 
     async def attempt(self, verb: Awaitable[Any], allowed: bool | None = None) -> bool:
         """Do it. Where it is refused, it has changed nothing; `allowed` says whether it is to be."""
@@ -238,9 +240,10 @@ class Play(RuleBasedStateMachine):
         gates=st.lists(GATES, min_size=6, max_size=6),
         share=st.sampled_from([None, "0.012", "0.03"]),
         resumes=st.booleans(),
-        together=st.sampled_from([None, "0.03"]),
+        together=st.sampled_from([None, None, "0.03"]),
+        top=TOP,
     )
-    def begin(self, gates: list[Gate], share: str | None, resumes: bool, together: str | None) -> None:
+    def begin(self, gates: list[Gate], share: str | None, resumes: bool, together: str | None, top: str) -> None:
         async def begin() -> None:
             pairs = [(agent, tool) for agent in ("Head", "Middle", "Hand") for tool in ("put", "send")]
             Words.now.gates = dict(zip(pairs, gates, strict=True))
@@ -254,25 +257,28 @@ class Play(RuleBasedStateMachine):
                 await self.agency.seat(name, sponsor=self.people["noor"])
             if together:
                 await self.agency.set_limit("together", Decimal(together))
+            await self.settle()
+            await self.giving(top, "mia", "0.2", "together")
 
         self.go(begin())
 
     # Giving work
 
+    @precondition(lambda self: len(self.live()) < 12)
     @rule(
-        top=st.sampled_from(sorted(TOPS)),
+        top=TOP,
         for_=st.sampled_from(["mia", "mia", "noor", None]),
         limit=LIMITS,
         on=st.sampled_from([None, "together"]),
     )
     def give(self, top: str, for_: str | None, limit: str, on: str | None) -> None:
-        async def give() -> None:
-            agent, skill = TOPS[top]
-            allowed = for_ is None or self.now.active(self.id(for_))
-            start = self.desk(for_).of(agent).start(skill, self.name(), limit=Decimal(limit), on=on)
-            await self.attempt(start, allowed)
+        self.go(self.giving(top, for_, limit, on))
 
-        self.go(give())
+    async def giving(self, top: str, for_: str | None, limit: str, on: str | None) -> None:
+        agent, skill = TOPS[top]
+        allowed = for_ is None or self.now.active(self.id(for_))
+        start = self.desk(for_).of(agent).start(skill, self.name(), limit=Decimal(limit), on=on)
+        await self.attempt(start, allowed)
 
     def name(self) -> str:
         self.names += 1
@@ -284,29 +290,29 @@ class Play(RuleBasedStateMachine):
         return [held for held in self.stage.under_way() if held.kind == "work"]
 
     @precondition(lambda self: self.working())
-    @rule(which=WHICH, turn=LEAVING)
-    def answer_handing_on(self, which: int, turn: Turn) -> None:
-        self.let_go(which, turn)
+    @rule(turns=st.lists(st.tuples(WHICH, LEAVING), min_size=1, max_size=3))
+    def hand_on(self, turns: list[tuple[int, Turn]]) -> None:
+        self.let_go(turns)
 
     @precondition(lambda self: self.working())
-    @rule(which=WHICH, turn=CHANGING)
-    def answer_changing(self, which: int, turn: Turn) -> None:
-        self.let_go(which, turn)
+    @rule(turns=st.lists(st.tuples(WHICH, CHANGING), min_size=1, max_size=3))
+    def change(self, turns: list[tuple[int, Turn]]) -> None:
+        self.let_go(turns)
 
     @precondition(lambda self: self.working())
-    @rule(which=WHICH, turn=CHANGING)
-    def answer_changing_too(self, which: int, turn: Turn) -> None:
-        self.let_go(which, turn)
+    @rule(turns=st.lists(st.tuples(WHICH, TURNS), min_size=2, max_size=6))
+    def go_on(self, turns: list[tuple[int, Turn]]) -> None:
+        self.let_go(turns)
 
     @precondition(lambda self: self.working())
     @rule(which=WHICH, turn=ENDING)
-    def answer_handing_back(self, which: int, turn: Turn) -> None:
-        self.let_go(which, turn)
+    def hand_back(self, which: int, turn: Turn) -> None:
+        self.let_go([(which, turn)])
 
     @precondition(lambda self: self.working())
     @rule(which=WHICH, turn=FAILING)
-    def no_answer(self, which: int, turn: Turn) -> None:
-        self.let_go(which, turn)
+    def give_no_answer(self, which: int, turn: Turn) -> None:
+        self.let_go([(which, turn)])
 
     @precondition(lambda self: len(self.working()) > 1)
     @rule(order=st.permutations(range(4)), turns=st.lists(QUIET_TURN, min_size=2, max_size=4))
@@ -319,9 +325,14 @@ class Play(RuleBasedStateMachine):
 
         self.go(answer())
 
-    def let_go(self, which: int, turn: Turn) -> None:
+    def let_go(self, turns: list[tuple[int, Turn]]) -> None:
+        """Let calls come back one after another, as far as there are any."""
+
         async def answer() -> None:
-            self.answered(one_of(self.working(), which), turn)
+            for which, turn in turns:
+                if self.working():
+                    self.answered(one_of(self.working(), which), turn)
+                    await self.settle()
 
         self.go(answer())
 
@@ -539,6 +550,7 @@ class Play(RuleBasedStateMachine):
         given.until = to_micros(self.clock.now() + timedelta(hours=1)) if bounds == "hour" else None
         self.ledger.rules.append(given)
 
+    @precondition(lambda self: len(self.ledger.rules) < 6)
     @rule(by=WHO, agent=AGENTS, action=CHANGES, everybody=st.booleans(), bounds=BOUNDS)
     def give_rule(self, by: str, agent: str, action: str, everybody: bool, bounds: str) -> None:
         async def give() -> None:
@@ -618,7 +630,7 @@ class Play(RuleBasedStateMachine):
 
         self.go(decide())
 
-    @precondition(lambda self: self.working())
+    @precondition(lambda self: self.working() and self.live())
     @rule(which=WHICH, piece=WHICH, turn=QUIET_TURN)
     def answer_and_stop_at_once(self, which: int, piece: int, turn: Turn) -> None:
         async def answer() -> None:
@@ -628,27 +640,22 @@ class Play(RuleBasedStateMachine):
 
         self.go(answer())
 
-    @rule(ends=st.booleans())
-    def stand_in(self, ends: bool) -> None:
-        async def stand_in() -> None:
+    @rule(what=st.sampled_from(["stands in", "stands in", "stands in no more", "mia goes", "noor goes"]))
+    def people_change(self, what: str) -> None:
+        async def change() -> None:
             assert self.agency is not None
-            await self.agency.stand_in(self.people["noor"], for_=self.people["mia"], ends=ends)
+            if what.startswith("stands in"):
+                noor, mia = self.people["noor"], self.people["mia"]
+                await self.agency.stand_in(noor, for_=mia, ends=what.endswith("no more"))
+            elif len(self.now.pieces) > 4:  # not before there was something for them to leave behind
+                await self.agency.deactivate(self.people[what.split()[0]])
 
-        self.go(stand_in())
-
-    @rule(who=WHO, really=st.integers(0, 4))
-    def deactivate(self, who: str, really: int) -> None:
-        async def deactivate() -> None:
-            assert self.agency is not None
-            if really == 4:
-                await self.agency.deactivate(self.people[who])
-
-        self.go(deactivate())
+        self.go(change())
 
     @rule(
         what=st.sampled_from(["Head", "Middle", "Hand", "mia", "noor"]),
         period=st.sampled_from(["day", "month"]),
-        amount=st.sampled_from([None, "0", "0.006", "0.012", "0.02"]),
+        amount=st.sampled_from([None, None, "0.05", "0.02", "0"]),
     )
     def limit_spending(self, what: str, period: Literal["day", "month"], amount: str | None) -> None:
         async def limit() -> None:
@@ -673,23 +680,18 @@ class Play(RuleBasedStateMachine):
             await self.settle()
             by -= step
 
-    @rule()
-    def close_abandoned_work(self) -> None:
-        async def close() -> None:
+    @rule(how=st.sampled_from(["leaves", "dies", "looks for abandoned work"]))
+    def process(self, how: str) -> None:
+        """The process leaves, or dies with everything that it had under way, and another one opens; or it looks."""
+
+        async def process() -> None:
             assert self.agency is not None
-            await self.agency.close_abandoned_work()
-            await self.settle()
-            assert await self.agency.close_abandoned_work() == 0
-
-        self.go(close())
-
-    @rule(dies=st.booleans())
-    def restart(self, dies: bool) -> None:
-        """The process leaves, or dies with everything that it had under way; another one opens."""
-
-        async def restart() -> None:
-            assert self.agency is not None
-            if dies:
+            if how.startswith("looks"):
+                await self.agency.close_abandoned_work()
+                await self.settle()
+                assert await self.agency.close_abandoned_work() == 0
+                return
+            if how == "dies":
                 for held in self.stage.under_way():
                     assert held.fence is not None
                     self.ledger.died.add((held.piece, held.fence))
@@ -699,7 +701,7 @@ class Play(RuleBasedStateMachine):
             assert not self.stage.held
             await self.open()
 
-        self.go(restart())
+        self.go(process())
 
     # The end
 
