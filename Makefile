@@ -1,4 +1,4 @@
-# make install | run | test | check | rules | bench | pictures | lock
+# make install | run | test | check | rules | soak | bench | pictures | lock
 #
 # Every target first brings .venv up to what pyproject.toml and requirements.lock say: with uv where it is on the
 # PATH, else with venv and pip. Nothing is installed outside .venv.
@@ -15,13 +15,14 @@ STAMP := $(VENV)/.installed
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check rules bench pictures lock
+.PHONY: help install run test check rules soak bench pictures lock
 
 help:
 	@echo "make run       the demo on http://127.0.0.1:$(PORT) (PORT=..., HANDON_DATABASE=...)"
 	@echo "make test      the tests"
 	@echo "make check     ruff, mypy, import-linter, and whether a test holds each rule"
 	@echo "make rules     each rule, and the tests that hold it"
+	@echo "make soak      two minutes of work whose processes are killed again and again (ARGS=--help)"
 	@echo "make bench     the benchmarks"
 	@echo "make pictures  the screenshots of the docs, from the running demo"
 	@echo "make install   only the virtual environment"
@@ -59,6 +60,9 @@ check: $(STAMP)
 
 rules: $(STAMP)
 	@$(BIN)/python -m tests.rules
+
+soak: $(STAMP)
+	@$(BIN)/python -m tests.soak $(ARGS)
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)

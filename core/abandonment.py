@@ -21,7 +21,8 @@ from core.tables import piece, whole
 from core.values import Status, TraceKind
 
 _of_whole = piece.c.root == whole.c.id
-_held = exists().where(_of_whole, piece.c.status == "Working", piece.c.run == "held")
+_held_long = and_(piece.c.run == "held", piece.c.held_since <= bindparam("before"))  # not taken only just now
+_held = exists().where(_of_whole, piece.c.status == "Working", _held_long)
 _parked = exists().where(_of_whole, piece.c.status == "Working", piece.c.run == "parked")
 _due = exists().where(_of_whole, piece.c.run == "due")
 _due_now = exists().where(
@@ -41,8 +42,7 @@ _LEFT = Statement(
     .where(
         piece.c.root == bindparam("root"),
         piece.c.status == "Working",
-        piece.c.run.in_(["held", "parked"]),
-        ~piece.c.let_go,
+        or_(_held_long, and_(piece.c.run == "parked", ~piece.c.let_go)),
     )
     .order_by(piece.c.depth, piece.c.id)
 )
@@ -78,7 +78,7 @@ def attend_to(house: House, tx: Tx, root: str) -> bool:
         return False
     if not was_abandoned(house, tx, root):
         return False
-    left = receipts.several(tx, [found.id for found in tx.all(_LEFT, root=root)])
+    left = receipts.several(tx, [found.id for found in tx.all(_LEFT, root=root, before=_before(house, tx))])
     if tx.one(_SOME_DUE, root=root) is not None:  # something goes on later: what is parked waits for that
         left = [row for row in left if row.run == "held"]
     if house.settings.when_abandoned == "resume":

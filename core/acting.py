@@ -24,7 +24,7 @@ from core.errors import HandonError, NotAllowed, NotFound
 from core.guard import GuardedSession, guarded
 from core.house import House
 from core.ids import to_uuid
-from core.store import Tx
+from core.store import Tx, worth_another_try
 from core.words import label_of
 
 log = logging.getLogger(__name__)
@@ -71,13 +71,14 @@ def outside_context(house: House, agent: Principal, person: Principal | None, pi
     return Context(agent, lambda: person, to_uuid(piece), house.clock, call_key, None)
 
 
-def load_rows(ctx: Context, action: Action, values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments with each row's id turned into the row. Raises NotFound for one that both may not read (R2)."""
+def load_rows(ctx: Context, action: Action, values: Mapping[str, Any], *, lock: bool = False) -> dict[str, Any]:
+    """The arguments with each row's id turned into the row, with `lock` locked until the transaction ends. Raises
+    NotFound for one that both may not read (R2)."""
     loaded = dict(values)
     for parameter in action.parameters:
         if parameter.row is None or values[parameter.name] is None:
             continue
-        row: Row | None = ctx.session.get(parameter.row, values[parameter.name])
+        row: Row | None = ctx.session.get(parameter.row, values[parameter.name], with_for_update=lock or None)
         if row is None:
             what = label_of(parameter.row.__name__).lower()
             raise NotFound(f"There is no {what} with the id {values[parameter.name]}.")
@@ -95,12 +96,17 @@ def run_plain(
     piece: str,
     call_key: str,
 ) -> Ran:
-    """Run a plain function now. Whatever it raises undoes what it changed, and is told in words."""
+    """Run a plain function now. Whatever it raises undoes what it changed, and is told in words.
+
+    The rows a change is given are locked, so that of two trees that change one row neither undoes the other's.
+    """
     try:
         with guarded_context(house, tx, agent, person, piece, call_key, changes=not action.query) as ctx:
-            arguments = load_rows(ctx, action, values)
+            arguments = load_rows(ctx, action, values, lock=not action.query)
             text = text_of(action(ctx, **arguments) if action.takes_context else action(**arguments))
     except Exception as error:
+        if worth_another_try(error):
+            raise
         return Ran(False, told(action, error), forbidden=isinstance(error, NotAllowed))
     return Ran(True, text)
 

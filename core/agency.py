@@ -66,7 +66,8 @@ class Agency:
     """See the module. Raises BadDeclaration at once for what does not hold together (rule D8).
 
     `database` is a URL: `sqlite:///handon.db` or `postgresql://...`; the environment's HANDON_DATABASE is used instead
-    where it is set, with `{unique}` in it replaced by something new for every agency.
+    where it is set. `{unique}` in that stands for a name made of `database`, and such a database is made where there
+    is none: so an app's tests, each with a file of its own, run on PostgreSQL as they are.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class Agency:
             time_zone=_zone(time_zone),
             person_per_month=person_per_month,
             task_budget=task_budget,
-            database=os.environ.get("HANDON_DATABASE", "").replace("{unique}", ids.new_id()) or database,
+            database=migrations.instead_of(database, os.environ.get("HANDON_DATABASE", "")),
             abandoned_after=abandoned_after,
             abandoned_check_every=abandoned_check_every,
             when_abandoned=when_abandoned,
@@ -171,6 +172,8 @@ class Agency:
             if self.settings.create_rows:
                 migrations.create_rows(connection)
 
+        if "{unique}" in os.environ.get("HANDON_DATABASE", ""):
+            migrations.create_database(self.settings.database)
         self.store.open(prepare)
         self._house.signer = await self.store.write(signing.load)
         self._house.stopping = False

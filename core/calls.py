@@ -70,8 +70,7 @@ def do(scene: Scene, calls: Calls, call: ModelCall, said: str) -> None:
         elif call.name == ASK_PERSON and scene.agent.asks_people:
             _ask(scene, calls, call)
         elif call.name == CONSULT and scene.agent.consults:
-            if not str(read_object(call.arguments_text).get("question") or "").strip():
-                raise BadInput({"question": "Write the question."})
+            _question(read_object(call.arguments_text))
             calls.add(call, "consult", state="to_run")
         else:
             _use(scene, calls, call, said)
@@ -83,12 +82,22 @@ def do(scene: Scene, calls: Calls, call: ModelCall, said: str) -> None:
         calls.add(call, "tool", answer=told)
 
 
+def _question(asked: dict[str, Any]) -> tuple[str, str]:
+    """The question and its context. Raises BadInput where either is no text, or there is no question."""
+    question, context = asked.get("question"), asked.get("context") or ""
+    if not isinstance(question, str) or not question.strip():
+        raise BadInput({"question": "Write the question."})
+    if not isinstance(context, str):
+        raise BadInput({"context": "The context is text."})
+    return question.strip(), context
+
+
 def _ask(scene: Scene, calls: Calls, call: ModelCall) -> None:
     asked = read_object(call.arguments_text)
-    question, context = str(asked.get("question") or "").strip(), str(asked.get("context") or "")
+    question, context = _question(asked)
     choices = asked.get("choices") or []
-    if not question or not isinstance(choices, list):
-        raise BadInput({"question": "Write the question; choices are a list of texts."})
+    if not isinstance(choices, list) or not all(isinstance(choice, str | int | float) for choice in choices):
+        raise BadInput({"choices": "Choices are a list of texts."})
     texts = [str(choice) for choice in choices]
     id = questions.ask(scene.house, scene.tx, scene.tree, scene.receipt, scene.agent, question, context, texts)
     calls.add(call, "question", subject=id)

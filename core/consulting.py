@@ -1,7 +1,7 @@
 """Consulting a more capable model: one focused question, with no conversation, no tools and no rights (rules C).
 
-The model is asked outside any transaction: `begin` reserves the money or says why not, `came_back`
-records what came of it. Each consult is a help row and a line.
+The model is asked outside any transaction: `begin` reserves the money or says why not, `came_back` records what came
+of it. Each consult is a help row and a line.
 """
 
 from __future__ import annotations
@@ -147,21 +147,30 @@ def _refused(
 
 
 def came_back(
-    house: House, tx: Tx, tree: Tree, row: Any, asked: Consult, answer: ModelAnswer | None, *, left: bool
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    row: Any,
+    asked: Consult,
+    answer: ModelAnswer | None,
+    *,
+    left: bool,
+    late: bool = False,
 ) -> str:
     """Charge and record what came of a consult; answers what the working model is told. Without an answer the work
-    goes on without help. `left`: the request had got there, so it is charged its whole reservation (rule M10)."""
-    model = asked.model
+    goes on without help. `left`: the request had got there, so it is charged its whole reservation (rule M10). `late`:
+    the piece was closed meanwhile, so nothing is held for it any longer (rule E9)."""
+    model, held = asked.model, 0 if late else asked.reserved
     assert model.price is not None
     counted = answer is not None and answer.tokens_in is not None and answer.tokens_out is not None
     tokens = (answer.tokens_in or 0, answer.tokens_out or 0, answer.tokens_cached) if answer else (0, 0, 0)
     cost = model.price.micros(*tokens) if counted else asked.reserved
     if answer is not None or left:
-        money.settle(tx, tree, receipts.branch(tx, row), asked.reserved, cost)
+        money.settle(tx, tree, receipts.branch(tx, row), held, cost)
         money.meter(tx, tree, row, model.name, "consult", tokens, cost, estimated=not counted)
     else:
         cost = 0
-        money.release(tx, tree, receipts.branch(tx, row), asked.reserved)
+        money.release(tx, tree, receipts.branch(tx, row), held)
     status = HelpStatus.ANSWERED if answer is not None else HelpStatus.UNAVAILABLE
     came = "answered" if answer is not None else "it could not be reached"
     text = answer.text if answer is not None else ""

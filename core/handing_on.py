@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, select
 from core import acting, amounts, ids, money, people, receipts, record, versions, work
 from core.declare.agents import Agent
 from core.declare.delegation import Delegation, Specialist
-from core.declare.schemas import canonical, read_object
+from core.declare.schemas import read_object, to_json
 from core.declare.skills import Skill
 from core.errors import HandonError, NotFound
 from core.house import House
@@ -184,7 +184,7 @@ def hand_on(house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, name: str,
     skill = entry.skill
     if people.is_paused(tx, specialist.name):
         raise HandonError(f"{specialist.shown_as} is paused and takes no work now.")
-    input_json = canonical(read_object(arguments_text))
+    input_json = to_json(read_object(arguments_text))
     with acting.guarded_context(house, tx, specialist.account, tree.person, row.id) as ctx:
         skill.handed(input_json, ctx)
     left = money.left_of(receipts.branch(tx, row))

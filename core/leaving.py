@@ -10,7 +10,9 @@ from core.receipts import Receipt
 from core.record import Tree
 from core.store import Tx
 from core.turn import Ask, Held, charge, stopped_by_guard, too_long
-from core.values import Status
+from core.values import Status, TraceKind
+
+ROOM_LATER = 5_000_000  # microseconds until room is asked for again
 
 
 def give_back(house: House, tx: Tx, held: Held) -> None:
@@ -23,26 +25,38 @@ def give_back(house: House, tx: Tx, held: Held) -> None:
         work.make_due_again(house, tx, tree, receipt)
 
 
+def wait_for_room(house: House, tx: Tx, held: Held) -> None:
+    """Calls under way take all the room there is, for long: the piece is let go, and due again a little later. So it
+    does not look abandoned, whoever holds the room (rules A1, M6)."""
+    tree = house.tree(tx, held.root)
+    receipt = work.mine(tx, held.piece, held.fence)
+    work.make_due_again(house, tx, tree, receipt, due_at=tx.now + ROOM_LATER)
+
+
 def charge_unanswered(house: House, tx: Tx, held: Held, ask: Ask) -> bool:
     """A call that left and was cut off or lost is charged its whole reservation, also where its piece has been closed
-    meanwhile and nothing is held any more (rules M10, E9). Answers whether the piece is still this run's."""
+    meanwhile and nothing is held any more (rules M10, E9). Writes one line. Answers whether the piece is still this
+    run's."""
     tree = house.tree(tx, held.root)
     receipt = receipts.get(tx, held.piece)
     late = receipt.fence != held.fence or receipt.run != "held"
     money.settle(tx, tree, receipts.branch(tx, receipt), 0 if late else ask.reserved, ask.reserved)
     money.meter(tx, tree, receipt, ask.model, ask.purpose, (0, 0, 0), ask.reserved, estimated=True)
+    words = (
+        f"{house.label(receipt.agent)} had no answer from {ask.model}{', too late' if late else ''}: charged as held."
+    )
+    kind = TraceKind.LATE_ANSWER if late else TraceKind.ANSWER_LOST
+    tree.append(tx.now, held.piece, kind, words, {"model": ask.model, "micros": ask.reserved})
     return not late
 
 
 def not_reached(house: House, tx: Tx, held: Held, ask: Ask, *, left: bool, why: str) -> None:
     """Its model gave no answer. `left`: the request may have got there, so it is charged its reservation (M10)."""
     tree = house.tree(tx, held.root)
-    if left:
-        if not charge_unanswered(house, tx, held, ask):
-            return
-        receipt = work.mine(tx, held.piece, held.fence)
-    else:
-        receipt = work.mine(tx, held.piece, held.fence)
+    if left and not charge_unanswered(house, tx, held, ask):
+        return
+    receipt = work.mine(tx, held.piece, held.fence)
+    if not left:
         money.release(tx, tree, receipts.branch(tx, receipt), ask.reserved)
     scene = scenes.of(house, tx, tree, receipt)
     if scene is None or scene.end_closing():

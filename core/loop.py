@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 UNFORESEEN = "Something went wrong that was not foreseen: {}."
 ROOM_PAUSE = 0.02  # seconds before room is asked for again; it doubles up to half a second
+ROOM_HELD = 30.0  # seconds, at most, that a run waits for room with its piece in hand
 LATE = 0.2  # seconds after which a run looks again before it reaches out
 LONGEST_WAIT = 300  # seconds that a provider may ask to be left alone; asked for longer, it cannot be reached
 
@@ -47,6 +48,8 @@ class Loop:
     def __init__(self, house: House, store: Store) -> None:
         self._house = house
         self._store = store
+        # What is held and quiet for `abandoned_after` looks abandoned: what waits for room is let go well before.
+        self._patience = min(house.settings.abandoned_after.total_seconds() / 4, ROOM_HELD)
 
     async def run(self, piece: str) -> None:
         """Run a due piece as far as it goes. A piece that is not due is left alone; a run that is superseded ends."""
@@ -56,7 +59,7 @@ class Loop:
             return
         held, following = begun
         held.since = since
-        pause = ROOM_PAUSE
+        pause, waited = ROOM_PAUSE, 0.0
         try:
             while following is not None:
                 held.messages.extend(following.said)
@@ -64,11 +67,15 @@ class Loop:
                     await self._give_back(held)
                     return
                 if isinstance(following, Room):
+                    if self._patience and waited > self._patience:
+                        await self._store.write(lambda tx: leaving.wait_for_room(self._house, tx, held))
+                        return
                     await asyncio.sleep(pause)
+                    waited += pause
                     pause = min(pause * 2, 0.5)
                     following = await self._go_on(held, self._try_again)
                     continue
-                pause = ROOM_PAUSE
+                pause, waited = ROOM_PAUSE, 0.0
                 following = await (
                     self._ask(held, following) if isinstance(following, Ask) else self._await(held, following)
                 )
@@ -186,13 +193,17 @@ class Loop:
         raise Unreachable(request.model)
 
     async def _send(self, request: ModelRequest) -> ModelAnswer:
-        """One try. Raises `CutOff` where it is cancelled after it left."""
+        """One try. Raises `CutOff` where this run is cancelled after it left. A client that cancels itself, as
+        libraries do at a time-out of their own, gave no answer that can be used."""
         client = self._house.models[request.model].client
         assert client is not None
         try:
             return _cleaned(await client.ask(request))
         except asyncio.CancelledError as error:
-            raise CutOff from error
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise CutOff from error
+            raise ConnectionAbortedError("the client broke it off") from error
 
     # Calls that are awaited
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ProgrammingError
 
 from core.declare.rights import Row
 from core.errors import HandonError
@@ -36,6 +39,28 @@ def upgrade(connection: Connection) -> None:
     if now is not None and now not in {script.revision for script in scripts.walk_revisions()}:
         raise HandonError(f"This database was made by a later version of Handon (its step {now} is not known here).")
     command.upgrade(config, "head")
+
+
+def instead_of(database: str, named: str) -> str:
+    """The database that is named instead of an app's own, if one is: `{unique}` stands for a name made of the app's."""
+    return named.replace("{unique}", hashlib.sha256(database.encode()).hexdigest()[:20]) or database
+
+
+def create_database(url: str) -> None:
+    """Make the database of that URL where its PostgreSQL server has none. A file of SQLite's makes itself."""
+    wanted = make_url(url)
+    if wanted.get_backend_name() != "postgresql":
+        return
+    server = create_engine(wanted.set(database="postgres"), isolation_level="AUTOCOMMIT")
+    try:
+        with server.connect() as connection:
+            quoted = connection.dialect.identifier_preparer.quote(wanted.database or "")
+            connection.execute(text(f"CREATE DATABASE {quoted}"))
+    except ProgrammingError as error:
+        if getattr(error.orig, "sqlstate", None) != "42P04":  # it is there
+            raise
+    finally:
+        server.dispose()
 
 
 def create_rows(connection: Connection) -> None:

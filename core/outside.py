@@ -89,7 +89,10 @@ def consulted(
     *,
     left: bool,
 ) -> None:
-    """Charge and record a consult, and pass its advice on. None: the model gave no help."""
+    """Charge and record a consult, and pass its advice on. None: the model gave no help. What comes back for a piece
+    that this run no longer holds is charged and recorded, and nothing else comes of it (rule E9)."""
+    if _late(house, tx, held, begun, answer, left=left):
+        return
     scene = scenes.of(house, tx, house.tree(tx, held.root), work.mine(tx, held.piece, held.fence))
     if scene is None:
         return
@@ -99,8 +102,22 @@ def consulted(
 
 def consult_cut_off(house: House, tx: Tx, held: Held, begun: consulting.Consult) -> None:
     """A consult that left and was cut off is charged and on the record; whoever takes the piece next asks again."""
+    if not _late(house, tx, held, begun, None, left=True):
+        tree = house.tree(tx, held.root)
+        consulting.came_back(house, tx, tree, work.mine(tx, held.piece, held.fence), begun, None, left=True)
+
+
+def _late(
+    house: House, tx: Tx, held: Held, begun: consulting.Consult, answer: ModelAnswer | None, *, left: bool
+) -> bool:
+    """Whether the piece is this run's no more; a consult that left is then charged and recorded here."""
     tree = house.tree(tx, held.root)
-    consulting.came_back(house, tx, tree, work.mine(tx, held.piece, held.fence), begun, None, left=True)
+    receipt = receipts.get(tx, held.piece)
+    if receipt.fence == held.fence and receipt.run == "held":
+        return False
+    if left:
+        consulting.came_back(house, tx, tree, receipt, begun, answer, left=left, late=True)
+    return True
 
 
 def _after_consult(scene: Scene, call: OutsideCall, told: str, answer: ModelAnswer | None) -> None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, exists, select, update
 
 from core import ids
 from core.declare.rights import Principal
 from core.errors import BadInput, NotFound
 from core.sql import Statement, insert_into
 from core.store import Tx
-from core.tables import person, role_grant, seat, stand_in
+from core.tables import person, role_grant, seat, spend_limit, stand_in
 from core.values import Person
 
 _BY_ID = Statement(select(person).where(person.c.id == bindparam("id")))
+_STANDING = Statement(
+    select(person.c.deactivated_at, exists(select(spend_limit.c.subject)).label("limited")).where(
+        person.c.id == bindparam("id")
+    )
+)
 _BY_EMAIL = Statement(select(person).where(person.c.email == bindparam("email")))
 _ALL = Statement(select(person).where(person.c.deactivated_at.is_(None)).order_by(person.c.name, person.c.id))
 _ROLES = Statement(select(role_grant.c.role).where(role_grant.c.person == bindparam("person")))
@@ -41,6 +46,12 @@ def row(tx: Tx, id: str) -> Any:
     if found is None:
         raise NotFound("There is no such person.")
     return found
+
+
+def standing(tx: Tx, id: str) -> Any:
+    """Whether a person was deactivated (`deactivated_at`), and whether any limit of a day or a month is set for anybody
+    (`limited`): what is asked before each call of a model, in one statement."""
+    return tx.one(_STANDING, id=id)
 
 
 def find(tx: Tx, id: str) -> Person:

@@ -28,6 +28,7 @@ from core.values import TraceKind, Verdict
 
 GENESIS = "0" * 64
 HASHED = ("root", "n", "at", "piece", "kind", "summary")  # what a line says, in the order it is hashed
+ENDS = (TraceKind.ENDED, TraceKind.ABANDONED)  # told of the top, they end the record, and its head is signed
 
 # What a line of each kind says to somebody who may not read content (rule R8). A new kind needs its sentence here.
 KINDS: Mapping[TraceKind, str] = {
@@ -50,6 +51,7 @@ KINDS: Mapping[TraceKind, str] = {
     TraceKind.ABANDONED: "{agent} was closed as abandoned",
     TraceKind.LATE_ANSWER: "An answer for {agent} came too late",
     TraceKind.BEGUN: "{agent} began something outside",
+    TraceKind.ANSWER_LOST: "An answer for {agent} was lost",
     TraceKind.EXPIRED: "A request of {agent} expired",
     TraceKind.TAKEN_OVER: "A request of {agent} was taken over",
     TraceKind.TAKEN_UP: "{agent}'s work was taken up again",
@@ -200,9 +202,12 @@ class Head:
 
 
 def verify(lines: Iterable[Mapping[str, Any]], kept: Head) -> Verdict:
-    """Check a chain: every number and hash, then count, head and signature. Names the first fault."""
+    """Check a chain: every number and hash, then count, head and signature. Names the first fault.
+
+    The record of work that has ended is signed: without a signature it does not hold.
+    """
     fault: _Fault | None = None
-    before, n = GENESIS, 0
+    before, n, ended = GENESIS, 0, False
     for entry in lines:
         expected = n + 1
         if entry["n"] != expected:
@@ -218,11 +223,14 @@ def verify(lines: Iterable[Mapping[str, Any]], kept: Head) -> Verdict:
         if fault:
             break
         before, n = entry["hash"], expected
+        ended = ended or (entry["piece"] == kept.root and entry["kind"] in ENDS)
     if fault is None and n != kept.lines:
         why = f"The record ends at line {n}, and {kept.lines} were written: its end was cut off or added to."
         fault = _Fault(min(n, kept.lines) + 1, why)
     if fault is None and before != kept.head:
         fault = _Fault(n, "The last line is not the one that was written: its hash is not the head kept with the work.")
+    if fault is None and kept.signature is None and ended:
+        fault = _Fault(n, "The work has ended, and the signature of its head is gone.")
     if fault is None and kept.signature is not None and not _signed(kept):
         fault = _Fault(n, "The signature does not fit the head: either was changed after the work had ended.")
     if fault:
@@ -266,13 +274,13 @@ def export(tx: Tx, root: str) -> str:
 
 
 def verify_export(text: str) -> tuple[Verdict, str | None]:
-    """Check an exported record with nothing but its text; answers what was found, and the key that signed its head.
-    Raises BadInput for what is no exported record."""
+    """Check an exported record with nothing but its text; answers what was found, and the key that signed its head:
+    None where it bears no signature. Raises BadInput for what is no exported record."""
     try:
         first, *entries = [json.loads(row) for row in text.splitlines() if row.strip()]
         if first["format"] != FORMAT:
             raise BadInput({"": f"This is not a record as Handon exports it: its format is {first['format']!r}."})
         kept = Head(first["root"], first["lines"], first["head"], first["signature"], first["signed_by"])
-        return verify(entries, kept), kept.signed_by
+        return verify(entries, kept), kept.signed_by if kept.signature is not None else None
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput({"": f"This is not a record as Handon exports it: {type(error).__name__}: {error}."}) from None

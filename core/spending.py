@@ -92,16 +92,17 @@ def begins(settings: Settings, period: Period, now: int) -> int:
     return clock.to_micros(first if period == "day" else first.replace(day=1))
 
 
-def caps(tx: Tx, settings: Settings, agent: Agent, person: str | None) -> Sequence[Cap]:
+def caps(tx: Tx, settings: Settings, agent: Agent, person: str | None, *, some_set: bool = True) -> Sequence[Cap]:
     """The limits that hold for a call of this agent's for this person. Where an agent's is both declared and set, the
-    least of both holds; a person's that is set holds instead of the agency's."""
+    least of both holds; a person's that is set holds instead of the agency's. `some_set`: whether any is, as far as
+    whoever asks knows."""
     by_agent, by_person = of_agent(agent.name), of_person(person) if person else ""
     limits: dict[tuple[str, Period], int] = {}
     if agent.limits.per_day is not None:
         limits[by_agent, "day"] = to_micros(agent.limits.per_day)
     if person is not None and settings.person_per_month is not None:
         limits[by_person, "month"] = to_micros(settings.person_per_month)
-    for row in tx.all(_LIMITS, agent=by_agent, person=by_person):
+    for row in tx.all(_LIMITS, agent=by_agent, person=by_person) if some_set else ():
         key = (row.subject, row.period)
         declared = limits.get(key) if row.subject == by_agent else None
         limits[key] = row.limit_micros if declared is None else min(declared, row.limit_micros)

@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 SHARED_COMMIT = 256  # functions one COMMIT of SQLite's may carry
 THREADS = 8
 TRIES = 5  # of one function on PostgreSQL
+STALLED = 60.0  # seconds between two statements of a transaction, after which PostgreSQL undoes it
 
 T = TypeVar("T")
 AnySession = TypeVar("AnySession", bound=Session)
@@ -177,6 +178,7 @@ class Store:
         self._kept = threading.local()
         self.commits = 0
         self.shared_commit = SHARED_COMMIT
+        self.stalled_after = STALLED
         self.watch: Watch | None = None
         self._numbers = itertools.count(1)
 
@@ -193,7 +195,7 @@ class Store:
             self._write_engine = _sqlite_engine(self.url.render_as_string(hide_password=False), writes=True)
             self._read_engine = _sqlite_engine(self.url.render_as_string(hide_password=False), writes=False)
         else:
-            engine = create_engine(self.url, pool_size=THREADS, max_overflow=0, pool_pre_ping=True)
+            engine = _postgresql_engine(self.url, self.stalled_after)
             self._write_engine = engine
             self._read_engine = engine.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
         with self._write_engine.begin() as connection:
@@ -296,7 +298,7 @@ class Store:
                 break
             except BaseException as error:
                 failure = error
-                if not _worth_another_try(error) or attempt == TRIES - 1:
+                if not worth_another_try(error) or attempt == TRIES - 1:
                     break
         self._loop.call_soon_threadsafe(_resolve, [(future, result, failure, after)])
 
@@ -387,10 +389,29 @@ def _resolve(done: list[Outcome]) -> None:
             future.exception()  # whoever awaited it may be gone
 
 
-def _worth_another_try(error: BaseException) -> bool:
+def worth_another_try(error: BaseException) -> bool:
     """Serialization failures and deadlocks: the database undid one of two that met, and says so."""
     origin = error.orig if isinstance(error, DBAPIError) else error
     return getattr(origin, "sqlstate", None) in ("40001", "40P01")
+
+
+# A process that is stopped, or whose machine is gone, in the middle of a transaction keeps its locks as long as its
+# connection is there: others that need the same tree would wait for hours. What is set already is left as it is.
+_STALLED = """
+SELECT set_config('idle_in_transaction_session_timeout', %s, false)
+WHERE current_setting('idle_in_transaction_session_timeout') = '0'
+"""
+
+
+def _postgresql_engine(url: URL, stalled_after: float) -> Engine:
+    engine = create_engine(url, pool_size=THREADS, max_overflow=0, pool_pre_ping=True)
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: Any, _: Any) -> None:
+        connection.execute(_STALLED, [f"{int(stalled_after * 1000)}ms"])
+        connection.commit()
+
+    return engine
 
 
 def _sqlite_engine(url: str, *, writes: bool) -> Engine:

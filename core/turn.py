@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
-from core import acting, money, people, receipts, spending, versions, work
+from core import acting, gate, money, people, receipts, spending, standing, versions, work
 from core import scene as scenes
 from core.asking import proposals
 from core.calls import Calls, do, with_ids
@@ -33,7 +33,7 @@ from core.scene import Scene
 from core.sql import Statement
 from core.store import Tx
 from core.tables import message, turn_call
-from core.values import UNKNOWN, Status, TraceKind
+from core.values import UNKNOWN, Gate, Status, TraceKind
 from core.words import listed
 
 _MESSAGES = Statement(
@@ -133,6 +133,8 @@ def begin(house: House, tx: Tx, id: str) -> tuple[Held, Next] | None:
     calls = tx.all(_CALLS, piece=id)
     if not calls:
         return held, prepare(scene, ())
+    if scene.end_closing() or _nobody_left(scene):
+        return None
     for call in calls:
         if call.state == "begun":
             _never_reported(scene, call)
@@ -164,6 +166,48 @@ def _never_reported(scene: Scene, call: Any) -> None:
     summary = f"What {scene.agent.shown_as} had begun with {call.name} never reported back: its outcome is unknown."
     payload = {"tool": call.name, "arguments": call.arguments, "answer": UNKNOWN, "ok": False}
     scene.line(TraceKind.TOOL_RAN, summary, payload)
+
+
+def _nobody_left(scene: Scene) -> bool:
+    """Rule R10: call the whole off where the person it is for was deactivated. Answers whether."""
+    tx, tree = scene.tx, scene.tree
+    if tree.person is None or people.row(tx, tree.person).deactivated_at is None:
+        return False
+    _call_off_deactivated(scene)
+    return True
+
+
+def _call_off_deactivated(scene: Scene) -> None:
+    top = receipts.get(scene.tx, scene.tree.root)
+    work.call_off(scene.house, scene.tx, scene.tree, top, Status.CANCELLED, "The person it is for was deactivated.")
+    scene.end_closing()
+
+
+def _forbidden(scene: Scene, call: Any) -> bool:
+    """Rule R11: whether a call that is about to reach outside is forbidden by now; the model is told, and a proposal
+    ends as refused by rule."""
+    why = _why_not(scene, call) if call.kind in ("tool", "proposal") else ""
+    if not why:
+        return False
+    if call.kind == "proposal":
+        proposals.refused_since(scene.house, scene.tx, scene.tree, scene.receipt, call.subject, why)
+    else:
+        answer_call(scene.tx, scene.receipt.id, call.position, why, False)
+    return True
+
+
+def _why_not(scene: Scene, call: Any) -> str:
+    action = acting.find(scene.agent, scene.receipt.skill, call.name)
+    if action is None:
+        return f"{call.name} is no longer a tool of {scene.agent.shown_as}."
+    ruling = gate.strictest(scene.agents, action)
+    if ruling.gate is Gate.NEVER:
+        return ruling.why_never(action)
+    if call.kind == "tool":
+        plain = action.plain(action.read(call.arguments))
+        if standing.ruling(scene.tx, scene.tree, scene.agents, action, plain).ruling.gate is not Gate.ALONE:
+            return "It was not done: it is put to a person by now. Ask for it again."
+    return ""
 
 
 def _outside(rows: Iterable[dict[str, Any]], said: tuple[Message, ...] = ()) -> Outside:
@@ -199,10 +243,9 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     house, tx, tree, receipt = scene.house, scene.tx, scene.tree, scene.receipt
     if scene.end_closing():
         return None
-    if tree.person is not None and people.row(tx, tree.person).deactivated_at is not None:
-        top = receipts.get(tx, tree.root)
-        work.call_off(house, tx, tree, top, Status.CANCELLED, "The person it is for was deactivated.")
-        scene.end_closing()
+    stands = people.standing(tx, tree.person) if tree.person is not None else None
+    if stands is not None and stands.deactivated_at is not None:
+        _call_off_deactivated(scene)
         return None
     why = stopped_by_guard(scene)
     if why:
@@ -212,7 +255,8 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     model = house.model_of(scene.agent)
     assert model.price is not None
     cost = model.price.micros(tools.tokens + receipt.tokens, model.max_output_tokens)
-    caps = spending.caps(tx, house.settings, scene.agent, tree.person)
+    some_set = stands is None or bool(stands.limited)
+    caps = spending.caps(tx, house.settings, scene.agent, tree.person, some_set=some_set)
     no_room = money.reserve(tx, house.settings, tree, receipts.branch(tx, receipt), cost, caps)
     if no_room is None:
         purpose: Purpose = "decide" if isinstance(scene.skill, Deciding) else "work"
@@ -409,9 +453,12 @@ def gather(scene: Scene) -> Next:
     """Go on where all calls of the turn are answered; else await those that are this run's to make, one approved while
     it had the piece in hand too; else park on those that others answer."""
     calls = scene.tx.all(_CALLS, piece=scene.receipt.id)
-    to_run = [call._asdict() for call in calls if call.state == "to_run"]
+    to_run = [call for call in calls if call.state == "to_run"]
     if to_run:
-        return _outside(to_run)
+        allowed = [call._asdict() for call in to_run if not _forbidden(scene, call)]
+        if allowed:
+            return _outside(allowed)
+        calls = scene.tx.all(_CALLS, piece=scene.receipt.id)
     if any(call.state != "answered" for call in calls):
         work.park(scene.house, scene.tx, scene.tree, scene.receipt)
         return None

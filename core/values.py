@@ -95,6 +95,7 @@ class TraceKind(StrEnum):
     ABANDONED = "closed as abandoned"
     LATE_ANSWER = "answered late"
     BEGUN = "begun outside"
+    ANSWER_LOST = "answer lost"
     EXPIRED = "expired"
     TAKEN_OVER = "taken over"
     TAKEN_UP = "taken up again"

@@ -1,6 +1,7 @@
-"""`make soak`: work without end, people who decide at random, and `kill -9` every few seconds; then what is left of it.
+"""`make soak`: much work, people who decide at random, and `kill -9` every few seconds; then what is left of it.
 
-One process at a time on SQLite, two at once on PostgreSQL where it answers. When the time is up the processes are told
+One process at a time on SQLite, two at once on PostgreSQL where it answers; now and then one is stopped for longer than
+it may be quiet, and goes on. When the time is up the processes are told
 to stop, the clock is moved on, what is left is decided, and everything is counted: nothing may be lost, done twice or
 left reserved, and every record must hold. Prints its figures; ends with 1 where one of them is wrong.
 """
@@ -37,9 +38,11 @@ from tests.crash.stories import Ledger
 from tests.databases import Databases, nobody_is_on, server_answers
 from tests.staging import check_money
 
-AT_ONCE = 40  # wholes under way
+AT_ONCE = 150  # wholes under way
 QUICK = {"sweep_every": 200, "abandoned_after": 3000, "abandoned_check_every": 500}  # milliseconds
+FREEZES = 0.2  # of all times: stopped for a while instead of killed
 ROUNDS = 50  # of deciding what is left, and moving the clock on
+POLICIES = ("close", "resume")  # of each process, drawn: what it does with work whose process is gone
 PROCESSES = {"sqlite": 1, "postgresql": 2}
 
 _WHOLES = Statement(select(whole))
@@ -60,6 +63,7 @@ class Figures:
     lines: int = 0
     decisions: int = 0
     kills: int = 0
+    freezes: int = 0
     closed_as_abandoned: int = 0
     taken_over: int = 0
     unknown_outcomes: int = 0
@@ -92,7 +96,7 @@ class Soak:
     wholes: int
     seconds: float
     draw: random.Random
-    settings: dict[str, Any] = field(default_factory=dict)
+    policies: Sequence[str] = POLICIES
 
     def __post_init__(self) -> None:
         self.ledger = Ledger.opens(self.folder / "ledger")
@@ -101,7 +105,7 @@ class Soak:
 
     async def run(self) -> Figures:
         begun = time.monotonic()
-        async with yard.yard(self.database, "drawn", concurrency=0, **self.settings) as agency:
+        async with yard.yard(self.database, "drawn", concurrency=0) as agency:
             await yard.prepare(agency)
         processes = Processes()
         try:
@@ -110,7 +114,7 @@ class Soak:
             processes.close()
         nobody_is_on(self.database)
         clock = TestClock(datetime.now(UTC) + timedelta(hours=1))
-        async with yard.yard(self.database, "drawn", clock=clock, **self.settings) as agency:
+        async with yard.yard(self.database, "drawn", clock=clock) as agency:
             await self.finish(agency, clock)
             await agency.store.read(self.count)
         self.found.seconds = round(time.monotonic() - begun)
@@ -123,6 +127,12 @@ class Soak:
         while (now := time.monotonic()) < until and not self.all_given():
             time.sleep(min(self.draw.uniform(2, 4), max(until - now, 0)))
             n = self.draw.choice(list(running))
+            if self.draw.random() < FREEZES:
+                processes.kill(running[n], signal.SIGSTOP)
+                time.sleep(self.draw.uniform(3, 5))  # past its abandonment
+                processes.goes_on(running[n])
+                self.found.freezes += 1
+                continue
             processes.kill(running[n])
             processes.wait(running[n])
             self.found.kills += 1
@@ -148,7 +158,7 @@ class Soak:
             decides="at random",
             seed=self.draw.random(),
             quick=QUICK,
-            settings=self.settings,
+            settings={"when_abandoned": self.draw.choice(self.policies)},
         )
 
     def all_given(self) -> bool:
@@ -177,7 +187,7 @@ class Soak:
         found.wholes, found.pieces, found.lines = len(wholes), len(pieces), len(told)
         found.decisions = sum(len(self.ledger.of(what)) for what in ("approved", "refused", "answered", "stopped"))
         found.closed_as_abandoned = sum(kind == TraceKind.ABANDONED for kind, _, _ in told)
-        found.taken_over = sum(kind == "taken over" for kind, _, _ in told)
+        found.taken_over = sum(kind == TraceKind.TAKEN_UP for kind, _, _ in told)
         self.count_wholes(wholes, pieces)
         self.count_money(tx, pieces)
         self.count_changes(tx, told)
@@ -269,18 +279,20 @@ class Soak:
         return bool(one.status == "Refused" and one.decided_by is None)
 
 
-def soak(kinds: Sequence[str], wholes: int, seconds: float, seed: int, settings: dict[str, Any]) -> dict[str, Figures]:
+def soak(kinds: Sequence[str], wholes: int, seconds: float, seed: int, policies: Sequence[str]) -> dict[str, Figures]:
     """Each kind of database gets its share of the wholes and of the time."""
-    found = {}
+    found: dict[str, Figures] = {}
+    until = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(prefix="handon_soak_") as folder:
         databases = Databases(Path(folder))
         try:
-            for kind in kinds:
+            for n, kind in enumerate(kinds):
+                left = max(until - time.monotonic(), 0) / (len(kinds) - n)
                 own = Path(folder) / kind
                 own.mkdir()
                 url = databases.sqlite(own) if kind == "sqlite" else databases.postgresql()
                 draw = random.Random(f"{seed} {kind}")
-                soaked = Soak(url, own, wholes // len(kinds), seconds / len(kinds), draw, settings)
+                soaked = Soak(url, own, wholes // len(kinds), left, draw, policies)
                 found[kind] = asyncio.run(soaked.run())
         finally:
             databases.drop()
@@ -306,11 +318,11 @@ def main() -> int:
     asked.add_argument("--wholes", type=int, default=2000, help="at most, in all (default 2,000)")
     asked.add_argument("--seed", type=int, default=1, help="of the people and of the kills")
     asked.add_argument("--database", choices=["sqlite", "postgresql"], help="only this kind")
-    asked.add_argument("--when-abandoned", choices=["close", "resume"], default="close")
+    asked.add_argument("--when-abandoned", choices=POLICIES, help="of every process (default: drawn for each)")
     given = asked.parse_args()
     kinds = [given.database] if given.database else ["sqlite", *(["postgresql"] if server_answers() else [])]
-    settings = {} if given.when_abandoned == "close" else {"when_abandoned": given.when_abandoned}
-    found = soak(kinds, given.wholes, given.seconds, given.seed, settings)
+    policies = [given.when_abandoned] if given.when_abandoned else POLICIES
+    found = soak(kinds, given.wholes, given.seconds, given.seed, policies)
     print(table(found, given.wholes))
     return 0 if all(figures.right for figures in found.values()) else 1
 

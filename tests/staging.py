@@ -19,7 +19,7 @@ from core.sql import Statement
 from core.tables import account as account_table
 from core.tables import metered_call, piece
 from handon import Agency, Agent, Delegation, Desk, ModelAnswer, ModelRequest, Permits, Skill, Specialist, action
-from handon.testing import AgentCast, AgentScript, Says
+from handon.testing import AgentScript, Says
 from tests.builders import Answer, Clerk, Find, Note, look_up, make
 
 CALL = 200  # micros that an answer costs by default
@@ -106,9 +106,9 @@ def finders(count: int) -> list[Any]:
 class Staged:
     """A cast of which some agents' answers are held back, each until it is let go. Counts whom it was asked for."""
 
-    def __init__(self, cast: AgentCast, *held_back: type[Agent]) -> None:
+    def __init__(self, cast: Any, *held_back: type[Agent] | str) -> None:
         self._cast = cast
-        self._held_back = {agent.__name__ for agent in held_back}
+        self._held_back = {agent if isinstance(agent, str) else agent.__name__ for agent in held_back}
         self._held: list[tuple[ModelRequest, asyncio.Event]] = []
         self.asked: list[ModelRequest] = []
 

@@ -88,3 +88,16 @@ def test_the_program_of_the_models_page_is_done_by_the_server_it_names() -> None
             [sys.executable, "-c", at], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False
         )
     assert (ran.stdout, ran.stderr) == ("Done True\n", "")
+
+
+# K1, K2, K4
+async def test_the_ten_lines_of_the_testing_page_test_the_readmes_clerk(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    [program] = re.findall(r"^```python\n(.*?)^async def main", readme, re.S | re.M)
+    page = (ROOT / "docs" / "testing.md").read_text("utf-8")
+    test = re.findall(r"^```python\n(async def .*?)^```", page, re.S | re.M)[0]
+    app: dict[str, object] = {}
+    declared = program.replace("agency = Agency(\n", "def office(**settings): return Agency(**settings | dict(\n", 1)
+    declared = declared.replace('    database=f"sqlite:///{tempfile.mkdtemp()}/first.db",\n)', "))")
+    exec(f"from handon.testing import TestClock\n{declared}\nLETTER = letter\n{test}", app)
+    await app["test_the_clerk_posts_what_mia_approves"](tmp_path)  # type: ignore[operator]

@@ -18,7 +18,7 @@ from core.asking.deadlines import deadline
 from core.clock import from_micros
 from core.declare.actions import Action
 from core.declare.agents import Agent
-from core.declare.schemas import canonical
+from core.declare.schemas import to_json
 from core.errors import AlreadyDecided, BadInput, NotFound, NotWaiting, Stale
 from core.house import House
 from core.receipts import Receipt
@@ -71,7 +71,7 @@ def propose(
         "root": tree.root,
         "piece": row.id,
         "action": action.name,
-        "arguments": canonical(plain),
+        "arguments": to_json(plain),
         "fingerprint": action.fingerprint(plain),
         "sentence": sentence,
         "shown": json.dumps(shown, ensure_ascii=False),
@@ -121,7 +121,7 @@ def _as_shown(
             elif parameter.row is not None and value is not None:
                 text = value.label
             elif not isinstance(text, str):
-                text = canonical(text)
+                text = to_json(text)
             shown.append([label_of(parameter.name), text])
         return action.sentence(loaded), shown
 
@@ -177,7 +177,7 @@ def approve(
         _refused(house, tx, tree, row, found, None, f"Refused by rule. {why}")
         return
     plain = json.loads(found.arguments)
-    values = action.read(plain)
+    values = _as_proposed(action, plain, found.fingerprint)
     changed: dict[str, Any] | None = None
     sentence = found.sentence
     if args is not None:
@@ -212,12 +212,12 @@ def approve(
         "who": person,
         "at": tx.now,
         "said_with_it": note,
-        "changed": canonical(changed) if changed else None,
+        "changed": to_json(changed) if changed else None,
     }
     if action.awaited:
         # It runs in the piece's own run, between a begun and an ended line; until then it is decided and not done.
         tx.run(_DECIDE, new_status="Waiting", came_of_it="", **kept)
-        tx.run(_TO_RUN, of=row.id, about=id, approved=canonical(final))
+        tx.run(_TO_RUN, of=row.id, about=id, approved=to_json(final))
         if row.run == "parked" and row.closing is None:  # else a run has it in hand, or will, and comes to it
             work.make_due(house, tx, tree, row)
         return
@@ -230,6 +230,23 @@ def approve(
     work.answered(house, tx, tree, row, id, told_approved(name, note, changed, ran), ran.ok)
 
 
+def _as_proposed(action: Action, plain: Mapping[str, Any], fingerprint: str) -> dict[str, Any]:
+    """The values of a proposed call. Raises Stale where it would run otherwise than it was shown: the tool takes
+    something else by now, or what was kept was touched (rule P12)."""
+    try:
+        values = action.read(plain)
+    except BadInput as error:
+        raise Stale(f"the tool takes something else by now than you were shown. {error}") from None
+    if action.fingerprint(action.plain(values)) != fingerprint:
+        raise Stale("it would run with other arguments than you were shown.")
+    return values
+
+
+def refused_since(house: House, tx: Tx, tree: Tree, row: Receipt, id: str, why: str) -> None:
+    """An approved call that had not run became forbidden: it ends as refused by rule (R11). Writes one line."""
+    _refused(house, tx, tree, row, tx.one(_GET, id=id), None, f"Refused by rule. {why}")
+
+
 def decider(tx: Tx, id: str | None) -> str | None:
     """Whoever approved a proposal; None where there is none."""
     found = tx.one(_GET, id=id) if id else None
@@ -240,7 +257,7 @@ def told_approved(name: str, note: str, changed: Mapping[str, Any] | None, ran: 
     """What the model is told of an approved call."""
     told = ran.text
     if changed is not None:
-        told = f"{name} changed it before approving; what ran is {canonical(dict(changed))}\n{told}"
+        told = f"{name} changed it before approving; what ran is {to_json(dict(changed))}\n{told}"
     return f"{told}\n{name} said with it: {note}" if note else told
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from uuid import UUID
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from core.declare.rights import Principal, Row
-from core.declare.schemas import canonical, errors_of, read_object
+from core.declare.schemas import NO_NUMBER, canonical, errors_of, read_object, to_strict_json
 from core.errors import BadDeclaration, BadInput, HandonError
 from core.words import label_of
 
@@ -151,7 +150,7 @@ class Action:
                 fields[parameter.name] = (UUID, Field(default, description=what))
             else:
                 fields[parameter.name] = (parameter.kind, default)
-        return create_model(self.name, __config__=ConfigDict(extra="forbid"), **fields)
+        return create_model(self.name, __config__=ConfigDict(extra="forbid", allow_inf_nan=False), **fields)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -167,9 +166,11 @@ class Action:
         """The arguments, checked: values of the declared types, ids for rows. Raises BadInput, field by field."""
         given = read_object(arguments) if isinstance(arguments, str) else dict(arguments)
         try:
-            checked = self._model.model_validate_json(json.dumps(given))
+            checked = self._model.model_validate_json(to_strict_json(given))
         except ValidationError as error:
             raise BadInput(errors_of(error)) from None
+        except ValueError:
+            raise BadInput({"": NO_NUMBER}) from None
         return {parameter.name: getattr(checked, parameter.name) for parameter in self.parameters}
 
     def plain(self, values: Mapping[str, Any]) -> dict[str, Any]:

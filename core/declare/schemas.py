@@ -6,6 +6,7 @@ A provider wants an object at the top. A type whose JSON is no object travels un
 from __future__ import annotations
 
 import json
+import re
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +16,8 @@ from pydantic_core import to_json as dump
 
 from core.errors import BadInput
 from core.words import clean
+
+NO_NUMBER = "A number in it is too large, or is none."
 
 
 def errors_of(error: ValidationError, within: str = "") -> dict[str, str]:
@@ -44,10 +47,11 @@ def fit(text: str) -> str:
 
 
 def read_object(text: str) -> dict[str, Any]:
-    """The JSON object a model wrote. Raises BadInput for anything else: broken JSON, null, a list, NaN."""
+    """The JSON object a model wrote. Raises BadInput for anything else: broken JSON, null, a list, NaN, or what is
+    nested too deep to be read."""
     try:
         value = from_json(fit(text), allow_inf_nan=False)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput({"": f"That is not valid JSON ({error})."}) from None
     if not isinstance(value, dict):
         raise BadInput({"": "The arguments must be a JSON object."})
@@ -56,6 +60,9 @@ def read_object(text: str) -> dict[str, Any]:
 
 _sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
+to_strict_json = json.JSONEncoder(allow_nan=False).encode  # raises ValueError for what is no number
+# How a number is written that may be none.
+_MAY_BE_NONE = re.compile(r"[nN][aA][nN]|[iI][nN][fF]|[0-9][eE]\+?[0-9]{3}|[0-9]{300}")
 _EXACT = frozenset((str, int, bool, type(None)))
 
 
@@ -122,9 +129,15 @@ class Shape:
 
     def _checked(self, text: str) -> Any:
         try:
-            return self.adapter.validate_json(text)
+            value = self.adapter.validate_json(text)
         except ValidationError as error:
             raise BadInput(errors_of(error)) from None
+        if _MAY_BE_NONE.search(text):
+            try:
+                to_strict_json(self.adapter.dump_python(value, mode="json"))
+            except ValueError:
+                raise BadInput({"": NO_NUMBER}) from None
+        return value
 
     def write(self, value: Any) -> str:
         """The value's own JSON, as stored and as the agent above is told it."""

@@ -54,6 +54,8 @@ class Skill(Generic[TIn, TOut]):
 
     def brief(self, input: TIn) -> str:
         """What the working model is told of its input."""
+        if isinstance(input, Row):
+            return f"{label_of(type(input).__name__)} {input.label}, id {input.id}."
         return self.takes.write(input)
 
     def check(self, output: TOut) -> str | None:

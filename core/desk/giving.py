@@ -20,7 +20,7 @@ from core import (
     receipts,
 )
 from core.declare.agents import Agent
-from core.declare.schemas import canonical, read_object
+from core.declare.schemas import read_object, to_json
 from core.declare.skills import Skill
 from core.delegations import delegations_of
 from core.desk.base import Part
@@ -127,7 +127,7 @@ class Gives(Part):
         found = given_to.skill(skill)
         if found is None:
             raise NotFound(f"{given_to.shown_as} has no skill {skill}.")
-        checked = canonical(read_object(input_json))
+        checked = to_json(read_object(input_json))
         return await self._open(given_to, found, checked, about=about, limit=limit, for_=for_, on=on, key=key[:100])
 
     async def _open(

@@ -56,7 +56,8 @@ class Provided:
 
     async def ask(self, request: ModelRequest) -> ModelAnswer:
         if self._open is None:
-            http = httpx2.AsyncClient(timeout=self._timeout)
+            # As many connections as there are pieces: the agency's `concurrency` bounds those.
+            http = httpx2.AsyncClient(timeout=self._timeout, limits=httpx2.Limits(max_connections=None))
             self._open = http, self._make(self._called, self._address, self._key, http)
         try:
             response = await model_request(
@@ -192,7 +193,7 @@ def _answer(response: theirs.ModelResponse, most: int) -> ModelAnswer:
             # Its last call may be cut too, and half of its arguments may be fine JSON: this makes sure they are not.
             last = calls[-1]
             calls[-1] = ModelCall(last.id, last.name, f"{last.arguments_text} {note}")
-    tokens_in, tokens_out, tokens_cached = _tokens(response.usage, said=bool(text or calls))
+    tokens_in, tokens_out, tokens_cached = _tokens(response.usage, said=bool(response.parts))
     return ModelAnswer(text, tuple(calls), tokens_in, tokens_out, tokens_cached)
 
 

@@ -28,6 +28,9 @@ _LINES = Statement(
     .limit(bindparam("most"))
 )
 
+# Kinds of line that tell of a call that was paid for.
+PAID = (TraceKind.MODEL_ANSWERED, TraceKind.LATE_ANSWER, TraceKind.ANSWER_LOST, TraceKind.CONSULTED)
+
 
 def lines(house: House, tx: Tx, reader: Reader, id: str, after: int, most: int) -> list[Line]:
     """Lines of the whole's record after number `after`, in order."""
@@ -43,11 +46,7 @@ def lines_shown(house: House, tx: Tx, reader: Reader, of: Any, rows: Sequence[An
         if row.piece not in agents:
             agents[row.piece] = house.label(receipts.get(tx, row.piece).agent)
         kind = TraceKind(row.kind)
-        micros = (
-            json.loads(row.payload).get("micros")
-            if kind in (TraceKind.MODEL_ANSWERED, TraceKind.LATE_ANSWER, TraceKind.CONSULTED)
-            else None
-        )
+        micros = json.loads(row.payload).get("micros") if kind in PAID else None
         shown.append(
             Line(
                 n=row.n,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from core import abandonment
 from handon import Agency, Desk, ModelAnswer, ModelRequest, Status, TraceKind
 from handon.testing import AgentCast, AgentScript, ProcessDied, Says, TestClock, Trajectory
 from tests.builders import Clerk, Find, Note, note_shelf, shop
@@ -266,3 +268,83 @@ async def test_a_process_that_starts_beside_one_that_works_makes_no_copy_of_its_
             await other.settle()
         assert (await desk.outcome(task)).done
         assert (staged.asked_of(Lead), staged.asked_of(Finder)) == (2, 2)
+
+
+# A2, A4
+async def test_two_processes_that_look_at_once_close_abandoned_work_once(database: str, clock: TestClock) -> None:
+    async with (
+        shop(database, STAFF, clock=clock, abandoned_check_every=ONLY_WHEN_ASKED) as at,
+        reopened(database, AgentCast(), clock=clock, abandoned_check_every=ONLY_WHEN_ASKED, concurrency=0) as other,
+    ):
+        told: list[str] = []
+        for agency in (at.agency, other):
+            agency.events.subscribe("work_abandoned", lambda about: told.append(about["whole"]))
+        desk = at.agency.desk(at.mia)
+        tasks = [await died(at.agency, desk, legs=(*finders(2),)) for _ in range(5)]
+        await clock.advance(timedelta(minutes=31))
+        closed = await asyncio.gather(*[agency.close_abandoned_work() for agency in (at.agency, other) * 2])
+        assert sum(closed) == 5
+        assert sorted(told) == sorted(task.hex for task in tasks)
+        for task in tasks:
+            kinds = [line.kind for line in await desk.trace_of(task)]
+            assert kinds.count(TraceKind.ABANDONED) == 1
+            check_money(await rows_of(at.agency, task))
+            assert (await desk.verify_trace(task)).intact
+
+
+# A3, M3
+async def test_a_piece_above_is_told_once_of_a_leg_that_two_processes_close_at_once(
+    database: str, clock: TestClock
+) -> None:
+    cast = AgentCast().plays(Lead, gathers(*finders(2))).plays(Finder, AgentScript(Says.ask("Which?"), DONE))
+    async with (
+        shop(database, STAFF, clock=clock, abandoned_check_every=ONLY_WHEN_ASKED) as at,
+        reopened(database, cast, clock=clock, abandoned_check_every=ONLY_WHEN_ASKED) as other,
+    ):
+        at.agency.script(Dying(cast, Finder, turn=2))
+        desk = at.agency.desk(at.mia)
+        outcome = await desk.of(Lead).do(Gather(), "things")
+        for question in await desk.questions():
+            await desk.answer(question.id, "Either.")
+
+        async def both_held() -> bool:
+            return [row.run for row in await rows_of(at.agency, outcome.task)].count("held") == 2
+
+        await until(both_held)
+        await clock.advance(timedelta(minutes=31))
+        await asyncio.gather(*[agency.close_abandoned_work() for agency in (at.agency, other) * 2])
+        await at.agency.settle()
+        await other.settle()
+        assert (await desk.outcome(outcome.task)).done
+        lines = await desk.trace_of(outcome.task)
+        assert [line.kind for line in lines].count(TraceKind.CAME_BACK) == 2
+        assert (await desk.piece(outcome.task)).model_calls == 2
+        check_money(await rows_of(at.agency, outcome.task))
+
+
+# A1, A5
+async def test_a_whole_that_speaks_between_the_look_and_the_closing_is_left_alone(
+    database: str, clock: TestClock
+) -> None:
+    staged = Staged(AgentCast().plays(Lead, gathers(*finders(2))).plays(Finder, AgentScript(DONE)), Finder)
+    async with shop(database, STAFF, clock=clock, abandoned_check_every=ONLY_WHEN_ASKED) as at:
+        at.agency.script(staged)
+        desk, house = at.agency.desk(at.mia), at.agency._house
+        task = await desk.of(Lead).start(Gather(), "things")
+        first, _ = await staged.holds(2)
+        await clock.advance(timedelta(minutes=31))
+        assert await at.agency.store.read(lambda tx: abandonment.quiet(house, tx)) == [task.hex]
+        staged.let_go(first)
+
+        async def first_done() -> bool:
+            return (await desk.piece(first)).status is Status.DONE
+
+        await until(first_done)
+        assert await at.agency.store.write(lambda tx: abandonment.close(house, tx, task.hex)) is False
+        assert await Trajectory(at.agency, task).still_going() == [
+            "Lead · Gather: Working",
+            "  Finder · Find: Working",
+        ]
+        staged.hold_no_more()
+        await at.agency.settle()
+        assert (await desk.outcome(task)).done

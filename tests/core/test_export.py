@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable
 
 import pytest
+from click.testing import CliRunner
 
-from core.record import verify_export
+from core.record import GENESIS, hash_of, verify_export
 from handon import BadInput, NotAllowed, Policies
 from handon.testing import AgentCast, AgentScript, Says, TestClock
 from tests.builders import Answer, Clerk, Find, is_binder, is_master, shop
@@ -57,8 +58,8 @@ def changed(n: int, **fields: object) -> Callable[[list[dict]], list[dict]]:
         "signature",
     ],
 )
-async def test_whatever_is_changed_in_an_exported_record_is_found_and_named(sqlite_database, clock, tamper, at):
-    text, _ = await exported(sqlite_database, clock)
+async def test_whatever_is_changed_in_an_exported_record_is_found_and_named(database, clock, tamper, at):
+    text, _ = await exported(database, clock)
     rows = tamper([json.loads(row) for row in text.splitlines()])
     verdict, _ = verify_export("\n".join(json.dumps(row) for row in rows))
     assert not verdict.intact
@@ -75,8 +76,6 @@ def test_a_file_that_is_no_record_is_refused_in_words(text):
 
 # T6
 async def test_the_command_line_says_what_was_proven_and_fails_where_nothing_is(sqlite_database, clock, tmp_path):
-    from click.testing import CliRunner
-
     text, key = await exported(sqlite_database, clock)
     file = tmp_path / "record.jsonl"
     file.write_text(text)
@@ -87,6 +86,29 @@ async def test_the_command_line_says_what_was_proven_and_fails_where_nothing_is(
     broken = run(main, ["verify", str(file)])
     assert broken.exit_code == 1
     assert "Line 3 was changed" in broken.output
+
+
+# T6
+@pytest.mark.parametrize("unfinished", [False, True])
+async def test_the_key_proves_nothing_of_a_file_whose_signature_was_taken_away(database, clock, tmp_path, unfinished):
+    """Whoever knows how it is done writes a whole new chain, names the key that signed the old one, and signs nothing.
+    As if the work had not ended, too: of that an unsigned file is right, and proves nothing to whoever has the key."""
+    text, key = await exported(database, clock)
+    first, *rows = [json.loads(row) for row in text.splitlines()]
+    if unfinished:
+        rows.pop()
+    rows[0]["summary"], before = "Clerk was given other work", GENESIS
+    for row in rows:
+        row["before"] = before
+        row["hash"] = before = hash_of(row)
+    first |= {"lines": len(rows), "head": before, "signature": None}
+    file = tmp_path / "record.jsonl"
+    file.write_text("\n".join(json.dumps(row) for row in [first, *rows]))
+    with_key = CliRunner().invoke(main, ["verify", str(file), "--key", key])
+    assert with_key.exit_code == 1
+    assert ("signed by nobody" if unfinished else "signature of its head is gone") in with_key.output
+    without = CliRunner().invoke(main, ["verify", str(file)])
+    assert (without.exit_code, "The head is not signed" in without.output) == ((0, True) if unfinished else (1, False))
 
 
 # R8, T6

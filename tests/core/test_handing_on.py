@@ -12,7 +12,21 @@ from pydantic import BaseModel
 
 from handon import Agent, Delegation, ModelAnswer, ModelRequest, Permits, Skill, Specialist, Status, TraceKind
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory, Unreachable
-from tests.builders import Answer, Clerk, Find, Head, Note, Oversee, Shop, add_shelf, hears, look_up, note_shelf, shop
+from tests.builders import (
+    Answer,
+    Clerk,
+    Find,
+    Head,
+    Note,
+    Oversee,
+    Shelf,
+    Shop,
+    add_shelf,
+    hears,
+    look_up,
+    note_shelf,
+    shop,
+)
 
 BACK = Says.hand_back(Answer(text="done"))
 
@@ -332,3 +346,58 @@ async def test_a_row_that_is_not_there_is_not_handed_on(database: str, clock: Te
         _, heard, tree = await do(opened, cast, Head)
         assert tree == ["Head · Oversee: Done"]
         assert heard.told(Head) == [f"There is no shelf with the id {gone}."]
+
+
+class Parcel(BaseModel):
+    weight: float
+    label: float | str
+    more: dict[str, Any]
+
+
+class Send(Skill[Parcel, Answer]):
+    description = "Send a parcel."
+
+    def brief(self, parcel: Parcel) -> str:
+        return repr(parcel)
+
+
+class Sender(Agent):
+    roles = {"helper"}
+    skills = [Send()]
+
+
+class Packer(Agent):
+    roles = {"helper"}
+    skills = [Oversee()]
+    delegates = Delegation(to=[Specialist.of(Sender, Send())])
+
+
+# H2, H4
+async def test_what_is_handed_on_arrives_with_the_very_values_that_were_written(
+    database: str, clock: TestClock
+) -> None:
+    parcel = Parcel(weight=1.5, label=0.25, more={"a": 2, "b": [1e-3, "1.5", None]})
+    async with shop(database, [Packer(), Sender()], clock=clock) as opened:
+        cast = AgentCast().plays(Packer, AgentScript(Says.hand_to(Sender, Send(), parcel), BACK))
+        _, heard, _ = await do(opened, cast.plays(Sender, AgentScript(BACK)), Packer)
+        assert heard.of(Sender)[0].brief == repr(parcel)
+
+
+class Look(Skill[Shelf, Answer]):
+    """Says nothing of how its shelf is told to a model."""
+
+
+class Looker(Agent):
+    roles = {"helper"}
+    skills = [Look()]
+
+
+# H2, D8
+async def test_a_skill_that_takes_a_row_and_writes_no_brief_tells_its_model_which_row_it_is(
+    database: str, clock: TestClock
+) -> None:
+    async with shop(database, [Looker()], clock=clock) as opened:
+        heard = hears(opened.agency, AgentCast().plays(Looker, AgentScript(BACK)))
+        outcome = await opened.agency.desk(opened.mia).of(Looker).do(Look(), await opened.the_shelf())
+        assert outcome.done, outcome.why
+        assert str(opened.shelf) in heard.of(Looker)[0].brief

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
+import pytest
 from sqlalchemy import func, select
 
 from handon import Agency, Agent, ModelAnswer, ModelRequest, Permits, Skill, Status, TraceKind
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory, Unreachable
-from tests.builders import Answer, Find, Shelf, add_shelf, shop
+from tests.builders import Answer, Find, Shelf, add_shelf, model, shop
 from tests.staging import (
     CALL,
     DONE,
@@ -20,7 +22,9 @@ from tests.staging import (
     Staged,
     Write,
     Writer,
+    account,
     calls_of,
+    check_money,
     finders,
     gathers,
     reopened,
@@ -156,3 +160,59 @@ async def test_a_slow_tool_that_comes_back_after_its_piece_was_closed_leads_to_n
         assert await desk.trace_of(task) == lines
         assert len(staged.asked) == 1
         assert TraceKind.BEGUN in {line.kind for line in lines}
+
+
+class Unsure(Agent):
+    purpose = "You find things out, and ask when unsure."
+    roles = {"helper"}
+    skills = [Find()]
+    consults = "Senior"
+
+
+# E9, A5, C6, C7
+@pytest.mark.parametrize("comes", ["an answer", "nothing"])
+async def test_a_consult_that_comes_back_after_its_piece_was_closed_is_charged_and_recorded_and_that_is_all(
+    database: str, clock: TestClock, comes: str
+) -> None:
+    cast = AgentCast().plays(Unsure, AgentScript(Says.consult("Which?"), DONE).advises("Senior", "The left one."))
+    asked, go = asyncio.Event(), asyncio.Event()
+    times = 0
+
+    async def answer(name: str, request: ModelRequest) -> ModelAnswer:
+        nonlocal times
+        times += 1
+        if name == "Senior":
+            asked.set()
+            await go.wait()
+            if comes == "nothing":
+                raise ConnectionResetError
+        return cast.answer(name, request)
+
+    models = [model(), model("Senior", input=10, output=50, most=100)]
+    async with shop(database, [Unsure()], clock=clock, models=models) as at:
+        at.agency.script(answer)
+        desk = at.agency.desk(at.mia)
+        task = await desk.of(Unsure).start(Find(), "it", on="rebinding")
+        await asyncio.wait_for(asked.wait(), 10)
+        [row] = await rows_of(at.agency, task)
+        held = row.call_micros
+        await clock.advance(timedelta(minutes=45))
+        closed = await desk.piece(task)
+        assert closed.status is Status.FAILED
+        go.set()
+        await at.agency.settle()
+        cost = 10 * CALL if comes == "an answer" else held
+        after = await desk.piece(task)
+        assert (after.status, after.outcome, after.spent_micros) == (closed.status, closed.outcome, CALL + cost)
+        assert times == 2
+        [row] = await rows_of(at.agency, task)
+        check_money([row])
+        assert await account(at.agency, "rebinding") == (CALL + cost, 0)
+        assert [(call.model, call.micros) for call in await calls_of(at.agency, task)] == [
+            ("Everyday", CALL),
+            ("Senior", cost),
+        ]
+        [help] = await desk.help_of(task)
+        assert (help.status, help.cost_micros) == ("Answered" if comes == "an answer" else "Unavailable", cost)
+        assert (await desk.trace_of(task))[-1].kind is TraceKind.CONSULTED
+        assert (await desk.verify_trace(task)).intact

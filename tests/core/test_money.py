@@ -287,3 +287,22 @@ def test_an_amount_is_exact_to_the_micro() -> None:
 def test_what_is_no_amount_of_money_is_refused(amount: str) -> None:
     with pytest.raises(BadInput):
         to_micros(amount)
+
+
+# M3, M4
+async def test_an_answer_that_cost_more_than_was_held_is_charged_in_full_and_no_call_leaves_after_it(
+    database: str,
+) -> None:
+    """What goes in is reckoned beforehand, and counted by the provider: the one thing that may pass a limit."""
+    async with shop(database, STAFF) as at:
+        dear = Says.tool(look_up, {"word": "x"}, tokens=(9_000, 1_000))
+        staged = Staged(AgentCast().plays(Lead, gathers(*finders(1))).plays(Finder, AgentScript(dear, DONE)))
+        at.agency.script(staged)
+        outcome = await at.agency.desk(at.mia).of(Lead).do(Gather(), "things", limit=Decimal("0.0115"), on="rebinding")
+        assert outcome.status is Status.STOPPED
+        assert outcome.cost_micros == CALL + 9_000 + 5_000 > 11_500
+        assert outcome.why.endswith("its own limit of EUR 0.0115 had EUR 0.00 left.")
+        assert (staged.asked_of(Lead), staged.asked_of(Finder)) == (1, 1)
+        assert await account(at.agency, "rebinding") == (outcome.cost_micros, 0)
+        rows = await rows_of(at.agency, outcome.task)
+        assert [(row.status, row.reserved_micros) for row in rows] == [("Stopped", 0), ("Stopped", 0)]

@@ -8,9 +8,22 @@ from typing import Any
 
 import pytest
 
-from handon import AlreadyDecided, NotAllowed, NotFound, NotWaiting, Proposal, Stale, TraceKind
+from handon import (
+    Agency,
+    Agent,
+    AlreadyDecided,
+    NotAllowed,
+    NotFound,
+    NotWaiting,
+    Proposal,
+    Skill,
+    Stale,
+    TraceKind,
+    action,
+)
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory
-from tests.builders import Answer, Clerk, Head, Note, Oversee, Shelf, Shop, add_shelf, hears, note_shelf, shop
+from tests.builders import Answer, Clerk, Head, Note, Oversee, Shelf, Shop, add_shelf, hears, make, note_shelf, shop
+from tests.staging import Office, Write, send_letter, sql, until
 
 BACK = Says.hand_back(Answer(text="done"))
 
@@ -312,3 +325,207 @@ async def test_nothing_runs_and_nothing_is_spent_while_it_waits_over_days_and_re
         noted = await again.agency.read(lambda session: session.get(Shelf, opened.shelf))
         assert (noted.note, noted.count) == ("dusty", 1)
         assert (await desk.outcome(task)).done
+
+
+# P5
+@pytest.mark.parametrize("second", ["approve", "refuse"])
+async def test_of_two_who_decide_at_once_in_two_processes_one_wins_and_the_other_is_told_who(
+    database: str, clock: TestClock, second: str
+) -> None:
+    async with shop(database, [Clerk()], clock=clock) as opened, make(database, clock=TestClock()) as other:
+        await opened.agency.stand_in(opened.noor, opened.mia)
+        for count in range(1, 6):
+            before = (await opened.the_shelf()).count
+            task, heard, [proposal] = await proposed(opened, write(opened, f"dusty {count}"))
+            other.script(heard)
+            mias, noors = opened.agency.desk(opened.mia), other.desk(opened.noor)
+            both = [mias.approve(proposal.id), getattr(noors, second)(proposal.id)]
+            results = await asyncio.gather(*(both if count % 2 else reversed(both)), return_exceptions=True)
+            await until(lambda task=task: over(opened, other, task))
+            [won] = [result for result in results if isinstance(result, Proposal)]
+            [lost] = [result for result in results if not isinstance(result, Proposal)]
+            assert isinstance(lost, AlreadyDecided), lost
+            assert (lost.by, lost.status) == (won.decided_by_name, won.status)
+            assert (await opened.the_shelf()).count == before + (won.status == "Done")
+            assert len(heard.of(Clerk)) == 2
+            decisions = [line for line in await mias.trace_of(task) if line.kind is TraceKind.DECIDED]
+            assert [line.summary.split(" ")[0] for line in decisions] == [won.decided_by_name]
+            assert (await mias.verify_trace(task)).intact
+
+
+async def over(one: Shop, other: Agency, task: Any) -> bool:
+    await asyncio.gather(one.agency.sweep(), other.sweep())
+    return bool((await one.agency.desk(one.mia).outcome(task)).done)
+
+
+# P5, A8
+async def test_a_letter_approved_in_two_processes_at_once_is_sent_once(database: str, clock: TestClock) -> None:
+    class Proposer(Agent):
+        roles = {"helper"}
+        skills = [Write()]
+
+    post = Office.opens()
+    post.delivered.set()
+    async with (
+        shop(database, [Proposer()], clock=clock) as opened,
+        make(database, [Proposer()], clock=TestClock()) as other,
+    ):
+        for count in range(1, 6):
+            heard = hears(
+                opened.agency, AgentCast().plays(Proposer, AgentScript(Says.tool(send_letter, {"text": "x"}), BACK))
+            )
+            other.script(heard)
+            desks = [opened.agency.desk(opened.mia), other.desk(opened.mia)]
+            outcome = await desks[0].of(Proposer).do(Write(), "a letter")
+            [proposal] = await desks[0].proposals()
+            results = await asyncio.gather(*[desk.approve(proposal.id) for desk in desks * 2], return_exceptions=True)
+            assert sum(isinstance(result, Proposal) for result in results) == 1
+            await until(lambda task=outcome.task: over(opened, other, task))
+            assert len(post.sent) == count
+            assert heard.told(Proposer) == ["Delivered."]
+
+
+# P5, H6
+async def test_one_call_asked_for_twice_in_a_turn_is_put_twice_and_decided_each_by_itself(
+    database: str, clock: TestClock
+) -> None:
+    async with shop(database, [Clerk()], clock=clock) as opened:
+        twice = Says.together(write(opened, "dusty"), write(opened, "dusty"))
+        task, heard, [one, same] = await proposed(opened, twice)
+        assert (one.fingerprint, one.sentence) == (same.fingerprint, same.sentence)
+        assert one.id != same.id
+        desk = opened.agency.desk(opened.mia)
+        await desk.refuse(same.id)
+        await desk.approve(one.id)
+        await opened.agency.settle()
+        assert (await opened.the_shelf()).count == 1
+        assert [told.split(".")[0] for told in heard.told(Clerk)] == ["Noted on A-1", "Mia refused this"]
+        assert (await desk.outcome(task)).done
+
+
+# P5, P9
+async def test_what_somebody_decided_keeps_their_name_and_the_time_once_they_are_gone(
+    database: str, clock: TestClock
+) -> None:
+    async with shop(database, [Clerk()], clock=clock) as opened:
+        task, _, [proposal] = await proposed(opened, write(opened, "dusty"), Says.ask("And now?"))
+        decided = await opened.agency.desk(opened.mia).approve(proposal.id)
+        await opened.agency.settle()
+        [question] = await opened.agency.desk(opened.mia).questions()
+        await opened.agency.desk(opened.mia).answer(question.id, "Nothing.")
+        await opened.agency.settle()
+        noors = opened.agency.desk(opened.noor)
+        lines = await noors.trace_of(task)
+        await clock.advance(timedelta(days=3))
+        await opened.agency.deactivate(opened.mia)
+        kept = await noors.proposal(proposal.id)
+        assert (kept.decided_by, kept.decided_by_name, kept.decided_at) == (opened.mia.id, "Mia", decided.decided_at)
+        answered = await noors.question(question.id)
+        assert (answered.answer, answered.answered_by_name) == ("Nothing.", "Mia")
+        assert answered.answered_at == decided.decided_at
+        assert await noors.trace_of(task) == lines
+        assert (await noors.verify_trace(task)).intact
+
+
+# P1, P9, R10
+async def test_whoever_stands_in_for_somebody_who_is_gone_still_decides_and_so_does_the_sponsor_seated_since(
+    database: str, clock: TestClock
+) -> None:
+    async with shop(database, [Clerk()], clock=clock) as opened:
+        ann = await opened.agency.add_person("ann@bindery.test", "Ann", roles=["binder"])
+        await opened.agency.stand_in(ann, opened.mia)
+        _, _, [proposal] = await proposed(opened, write(opened, "dusty"))
+        await opened.agency.deactivate(opened.mia)
+        await opened.agency.deactivate(opened.noor)
+        bea = await opened.agency.add_person("bea@bindery.test", "Bea", roles=["master"])
+        with pytest.raises(NotAllowed):  # Noor still answers for the clerk
+            await opened.agency.desk(bea).refuse(proposal.id)
+        await opened.agency.seat("Clerk", sponsor=bea)
+        for person in (ann, bea):
+            assert [waiting.id for waiting in await opened.agency.desk(person).proposals()] == [proposal.id]
+        assert (await opened.agency.desk(ann).refuse(proposal.id)).decided_by_name == "Ann"
+        with pytest.raises(AlreadyDecided, match="Ann"):
+            await opened.agency.desk(bea).approve(proposal.id)
+        await opened.agency.settle()
+        assert await Trajectory(opened.agency, proposal.root).still_going() == []
+
+
+# P9
+async def test_the_stand_in_of_somebody_who_is_gone_too_decides_nothing(database: str, clock: TestClock) -> None:
+    async with shop(database, [Clerk()], clock=clock) as opened:
+        ann = await opened.agency.add_person("ann@bindery.test", "Ann", roles=["binder"])
+        await opened.agency.stand_in(ann, opened.mia)
+        _, _, [proposal] = await proposed(opened, write(opened, "dusty"))
+        await opened.agency.deactivate(ann)
+        for verb in ("approve", "refuse"):
+            with pytest.raises((NotAllowed, NotFound)):
+                await getattr(opened.agency.desk(ann), verb)(proposal.id)
+        assert (await opened.agency.desk(opened.mia).approve(proposal.id)).status == "Done"
+
+
+@action("Weigh", says="Weigh {grams} of {what}")
+def weigh(grams: float, what: dict[str, Any]) -> str:
+    weighed.append((grams, what))
+    return "Weighed."
+
+
+weighed: list[tuple[float, dict[str, Any]]] = []
+
+
+class Weigh(Skill[str, Answer]):
+    tools = [weigh]
+
+
+class Weigher(Agent):
+    roles = {"helper"}
+    skills = [Weigh()]
+
+
+async def to_weigh(opened: Shop, what: dict[str, Any]) -> Proposal:
+    weighed.clear()
+    script = AgentScript(Says.tool(weigh, {"grams": 1.5, "what": what}), BACK)
+    hears(opened.agency, AgentCast().plays(Weigher, script))
+    await opened.agency.desk(opened.mia).of(Weigher).do(Weigh(), "it")
+    [proposal] = await opened.agency.desk(opened.mia).proposals()
+    return proposal
+
+
+# P5
+@pytest.mark.parametrize(
+    "what",
+    [
+        {"kind": "leather", "sheets": 3, "old": True, "mark": None, "of": ["a", {"b": []}]},
+        pytest.param(
+            {"parts": [0.25, {"share": 1e-3}]},
+        ),
+    ],
+    ids=["no fractions", "fractions"],
+)
+async def test_the_call_runs_with_the_very_values_that_were_proposed(
+    database: str, clock: TestClock, what: dict[str, Any]
+) -> None:
+    async with shop(database, [Weigher()], clock=clock) as opened:
+        proposal = await to_weigh(opened, what)
+        await opened.agency.desk(opened.mia).approve(proposal.id, fingerprint=proposal.fingerprint)
+        assert weighed == [(1.5, what)]
+
+
+# P7
+async def test_a_fraction_that_was_not_changed_is_no_edit(database: str, clock: TestClock) -> None:
+    async with shop(database, [Weigher()], clock=clock) as opened:
+        proposal = await to_weigh(opened, {})
+        decided = await opened.agency.desk(opened.mia).approve(proposal.id, args={"grams": 1.5})
+        assert decided.edited is None
+
+
+# P5, P12
+async def test_arguments_that_are_not_those_of_the_fingerprint_are_not_run(database: str, clock: TestClock) -> None:
+    async with shop(database, [Clerk()], clock=clock) as opened:
+        _, _, [proposal] = await proposed(opened, write(opened, "dusty"))
+        other = f'{{"note":"burnt","shelf":"{opened.shelf}"}}'
+        await sql(
+            opened.agency, "update proposal set arguments = :other where id = :id", other=other, id=proposal.id.hex
+        )
+        with pytest.raises(Stale):
+            await opened.agency.desk(opened.mia).approve(proposal.id, fingerprint=proposal.fingerprint)
+        assert (await opened.the_shelf()).count == 0

@@ -17,7 +17,7 @@ from llmock.testing import LLMockServer
 
 from handon import Agent, Price, Status
 from handon.testing import TestClock
-from tests.builders import Answer, Find, Shop, make, shop
+from tests.builders import Answer, Clerk, Find, Note, Shop, make, shop
 from tests.staging import STAFF, Finder, calls_of, check_money, rows_of
 from tests.wire import CHAT, FAILS, HANGS, KEY, MESSAGES, RESPONSES, WIRES, Reply, Wire, nobody, provider
 
@@ -42,10 +42,10 @@ async def find(at: Shop, agent: type[Agent] = Finder) -> Any:
 
 # C6, M8
 @each_wire
-async def test_a_piece_calls_a_tool_and_hands_back_over_http(database: str, wire: Wire) -> None:
+async def test_a_piece_calls_a_tool_and_hands_back_over_http(sqlite_database: str, wire: Wire) -> None:
     async with (
         provider(wire.says("I look it up.", LOOKED_UP), wire.says("", HANDED_BACK)) as there,
-        opened(database, wire.model(there.url)) as at,
+        opened(sqlite_database, wire.model(there.url)) as at,
     ):
         outcome = await find(at)
         assert (outcome.status, outcome.result) == (Status.DONE, Answer(text="Calfskin.", number=1))
@@ -182,9 +182,9 @@ async def test_a_provider_that_asks_to_be_left_alone_for_long_is_not_asked_again
 
 # E8, M10
 @each_wire
-async def test_where_nobody_listens_nothing_is_charged(database: str, wire: Wire) -> None:
+async def test_where_nobody_listens_nothing_is_charged(sqlite_database: str, wire: Wire) -> None:
     with nobody() as url:
-        async with opened(database, wire.model(url)) as at:
+        async with opened(sqlite_database, wire.model(url)) as at:
             outcome = await find(at)
             assert (outcome.status, outcome.why) == (Status.FAILED, "Its model could not be reached: Everyday.")
             assert (outcome.cost_micros, await calls_of(at.agency, outcome.task)) == (0, [])
@@ -317,14 +317,14 @@ async def test_an_answer_that_was_lost_is_not_asked_for_again_where_the_money_do
 # M10, A8
 @each_wire
 async def test_a_call_under_way_when_the_agency_leaves_is_closed_and_charged_and_asked_again_by_the_next(
-    database: str, wire: Wire
+    sqlite_database: str, wire: Wire
 ) -> None:
     async with provider(HANGS, wire.says("", HANDED_BACK)) as there:
-        async with opened(database, wire.model(there.url), stop_grace=timedelta(0)) as at:
+        async with opened(sqlite_database, wire.model(there.url), stop_grace=timedelta(0)) as at:
             task = await at.agency.desk(at.mia).of(Finder).start(Find(), "What is vellum?")
             await there.has(1)
         await there.is_left()
-        async with make(database, STAFF, models=[wire.model(there.url)]) as again:
+        async with make(sqlite_database, STAFF, models=[wire.model(there.url)]) as again:
             await again.settle()
             outcome = await again.desk(at.mia).outcome(task)
             assert outcome.done
@@ -377,6 +377,45 @@ async def test_an_answer_that_is_lost_after_its_piece_was_closed_is_charged_and_
         assert (after.status, after.outcome) == (closed.status, closed.outcome)
 
 
+# T5, M8, M10
+@each_loss
+async def test_what_is_charged_for_a_lost_answer_is_on_the_record(sqlite_database: str, reply: Reply, why: str) -> None:
+    async with (
+        provider(reply, CHAT.says("", HANDED_BACK)) as there,
+        opened(sqlite_database, CHAT.model(there.url, timeout=timedelta(seconds=2 if reply.hangs else 60))) as at,
+    ):
+        outcome = await find(at)
+        lines = await at.agency.desk(at.mia).trace_of(outcome.task)
+        assert sum(line.micros or 0 for line in lines) == outcome.cost_micros
+
+
+# P4, P5, A8
+@each_wire
+async def test_a_conversation_that_waited_for_a_person_over_a_restart_goes_on_with_all_of_it(
+    sqlite_database: str, wire: Wire
+) -> None:
+    adds = ("add_shelf", {"mark": "B-2"})
+    async with provider(
+        wire.says("I look first.", LOOKED_UP), wire.says("Now I add it.", LOOKED_UP, adds), wire.says("", HANDED_BACK)
+    ) as there:
+        async with opened(sqlite_database, wire.model(there.url)) as at:
+            waiting = await at.agency.desk(at.mia).of(Clerk).do(Note(), at.shelf)
+            assert waiting.waiting
+        await there.is_left()
+        async with make(sqlite_database, models=[wire.model(there.url)]) as again:
+            desk = again.desk(at.mia)
+            [proposal] = await desk.proposals()
+            await desk.approve(proposal.id)
+            await again.settle()
+            assert (await desk.outcome(waiting.task)).done
+        last = there.asked[2]
+        assert [(name, json.loads(arguments)) for name, arguments in wire.called(last)] == [LOOKED_UP, LOOKED_UP, adds]
+        first, second, added = wire.results(last)
+        assert (first, second) == ("VELLUM", "VELLUM")
+        assert "Added B-2." in added
+        assert all(text in json.dumps(last) for text in ("Shelf A-1", "I look first.", "Now I add it."))
+
+
 # A8
 @each_wire
 async def test_connections_are_closed_when_the_agency_leaves_and_opened_again_with_it(
@@ -413,11 +452,11 @@ async def test_an_answer_that_cannot_be_read_is_charged_its_reservation_and_fail
 # M9
 @each_wire
 async def test_an_answer_without_counts_is_charged_its_reservation_and_marked_as_estimated(
-    database: str, wire: Wire
+    sqlite_database: str, wire: Wire
 ) -> None:
     async with (
         provider(wire.says("", HANDED_BACK, used=None)) as there,
-        opened(database, wire.model(there.url)) as at,
+        opened(sqlite_database, wire.model(there.url)) as at,
     ):
         outcome = await find(at)
         assert outcome.done
@@ -568,3 +607,23 @@ async def test_work_goes_on_where_a_consulted_provider_gives_no_help(database: s
         consults = [call for call in await calls_of(at.agency, outcome.task) if call.purpose == "consult"]
         assert [call.estimated for call in consults] == [True] * charged
         check_money(await rows_of(at.agency, outcome.task))
+
+
+# E9, M10, C6
+async def test_a_consult_that_is_answered_after_its_piece_was_closed_is_charged(
+    database: str, clock: TestClock
+) -> None:
+    late = replace(CHAT.says("The left one."), after=asyncio.Event())
+    async with (
+        provider(CHAT.says("", ASKS)) as there,
+        provider(late) as senior,
+        opened(database, CHAT.model(there.url), CHAT.model(senior.url, "Senior"), agents=[Unsure()], clock=clock) as at,
+    ):
+        desk = at.agency.desk(at.mia)
+        task = await desk.of(Unsure).start(Find(), "What is vellum?")
+        await senior.has(1)
+        await clock.advance(timedelta(minutes=45))
+        assert (await desk.piece(task)).status is Status.FAILED
+        late.after.set()
+        await at.agency.settle()
+        assert [call.purpose for call in await calls_of(at.agency, task)] == ["work", "consult"]

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -14,13 +15,27 @@ import pytest
 from sqlalchemy import bindparam, select
 
 from core import record
+from core.house import House
 from core.sql import Statement
 from core.store import Tx
 from core.tables import line
-from handon import Desk, Line, Status, TraceKind
+from handon import Delegation, Desk, Line, Specialist, Status, TraceKind
 from handon.testing import AgentCast, AgentScript, Says, TestClock
-from tests.builders import Clerk, Note, Shop, note_shelf, shop
-from tests.staging import DONE, STAFF, Deputy, Finder, Gather, Lead, finders, gathers, sql
+from tests.builders import Clerk, Find, Note, Shop, make, note_shelf, shop
+from tests.staging import (
+    DONE,
+    STAFF,
+    Deputy,
+    Finder,
+    Gather,
+    Lead,
+    Staged,
+    check_money,
+    finders,
+    gathers,
+    rows_of,
+    sql,
+)
 
 ZEROS = "0" * 64
 
@@ -185,11 +200,11 @@ def forge(it: Told, n: int, before: str, summary: str) -> dict[str, Any]:
 # T3
 async def test_fifty_writers_at_once_on_one_whole_leave_one_unbroken_chain(database: str) -> None:
     async with told(database) as it:
-        count = 50
+        count, house = 50, it.at.agency._house
 
         def write(n: int) -> Any:
             def add(tx: Tx) -> None:
-                tree = record.lock(tx, it.task.hex)
+                tree = house.tree(tx, it.task.hex)
                 for part in range(3):
                     tree.append(tx.now, it.task.hex, TraceKind.TOOL_RAN, f"Writer {n}, {part}.", {"writer": n})
 
@@ -279,3 +294,137 @@ async def test_lines_can_be_read_on_from_any_number(database: str, clock: TestCl
     async with told(database) as it:
         assert await it.desk.lines(it.task, after=3, limit=4) == it.lines[3:7]
         assert await it.desk.lines(it.task, after=len(it.lines)) == []
+
+
+Rows = list[dict[str, Any]]
+
+
+def rehashed(rows: Rows) -> Rows:
+    """Lines numbered anew, each following from the one before: what somebody would write who knows how it is done."""
+    before = ZEROS
+    for n, row in enumerate(rows, 1):
+        row.update(n=n, before=before)
+        row["hash"] = before = record.hash_of(row)
+    return rows
+
+
+def changed(rows: Rows) -> Rows:
+    rows[4]["summary"] = "Noor approved it."
+    return rows
+
+
+TAMPERED = {
+    "changed": changed,
+    "deleted": lambda rows: rows[:4] + rows[5:],
+    "inserted": lambda rows: [*rows[:5], rows[4] | {"summary": "Noor approved it."}, *rows[5:]],
+    "swapped": lambda rows: [*rows[:4], rows[5], rows[4], *rows[6:]],
+    "cut off": lambda rows: rows[:-2],
+    "emptied": lambda rows: rows[:1],
+}
+
+
+# T3
+@pytest.mark.parametrize("how", TAMPERED)
+async def test_a_record_that_was_written_anew_from_a_touched_line_on_does_not_lead_to_the_head_that_was_kept(
+    database: str, how: str
+) -> None:
+    async with told(database) as it:
+        await write_anew(it, rehashed(TAMPERED[how](await rows_of_record(it))))
+        count = len(await it.desk.trace_of(it.task))
+        assert await it.broken_at() == min(count, len(it.lines)) + (count != len(it.lines))
+
+
+# T3, T6
+@pytest.mark.parametrize("how", TAMPERED)
+async def test_a_record_that_was_written_anew_with_its_head_does_not_bear_the_signature_it_ended_with(
+    database: str, how: str
+) -> None:
+    async with told(database) as it:
+        rows = rehashed(TAMPERED[how](await rows_of_record(it)))
+        await write_anew(it, rows)
+        await it.sql(
+            "update whole set lines = :count, head = :head where id = :root", count=len(rows), head=rows[-1]["hash"]
+        )
+        assert await it.broken_at() == len(rows)
+        verdict = await it.desk.verify_trace(it.task)
+        assert "signature does not fit" in verdict.why
+
+
+# T3, T6
+async def test_a_record_of_ended_work_whose_signature_was_taken_away_does_not_hold(database: str) -> None:
+    async with told(database) as it:
+        rows = rehashed(changed(await rows_of_record(it)))
+        await write_anew(it, rows)
+        await it.sql("update whole set head = :head, signature = null where id = :root", head=rows[-1]["hash"])
+        assert await it.broken_at() == len(rows)
+        assert "signature of its head is gone" in (await it.desk.verify_trace(it.task)).why
+
+
+# T3, T6
+@pytest.mark.parametrize("how", TAMPERED)
+@pytest.mark.parametrize("head_too", [False, True])
+async def test_a_file_that_was_written_anew_is_found_out_by_its_head_or_by_the_signature(
+    database: str, how: str, head_too: bool
+) -> None:
+    async with told(database) as it:
+        first, *rows = [json.loads(row) for row in (await it.desk.export_trace(it.task)).splitlines()]
+        anew = rehashed(TAMPERED[how](rows))
+        if head_too:
+            first |= {"lines": len(anew), "head": anew[-1]["hash"]}
+        verdict, key = record.verify_export("\n".join(json.dumps(row) for row in [first, *anew]))
+        assert key == it.at.agency.public_key
+        assert not verdict.intact
+        assert verdict.broken_at == (
+            len(anew) if head_too else min(len(anew), len(it.lines)) + (len(anew) != len(it.lines))
+        )
+
+
+async def rows_of_record(it: Told) -> Rows:
+    return [row._asdict() for row in await it.at.agency.store.read(lambda tx: tx.all(_LINES, root=it.task.hex))]
+
+
+async def write_anew(it: Told, rows: Rows) -> None:
+    await it.sql("delete from line where root = :root")
+    await it.at.agency.store.write(lambda tx: tx.many(record._INSERT, rows))
+
+
+# T3
+async def test_writers_in_two_processes_at_once_leave_one_unbroken_chain(database: str) -> None:
+    async with told(database) as it, make(database, STAFF, clock=TestClock()) as other:
+
+        def write(n: int, house: House) -> Any:
+            def add(tx: Tx) -> None:
+                tree = house.tree(tx, it.task.hex)
+                tree.append(tx.now, it.task.hex, TraceKind.TOOL_RAN, f"Writer {n}.", {"writer": n})
+
+            return add
+
+        two = [it.at.agency, other]
+        await asyncio.gather(*(two[n % 2].store.write(write(n, two[n % 2]._house)) for n in range(50)))
+        verdict = await it.desk.verify_trace(it.task)
+        assert (verdict.intact, verdict.lines) == (True, len(it.lines) + 50)
+        added = [json.loads(entry.payload)["writer"] for entry in (await it.desk.trace_of(it.task))[len(it.lines) :]]
+        assert sorted(added) == list(range(50))
+
+
+class Many(Lead):
+    delegates = Delegation(to=[Specialist.of(Finder, Find())], max_pieces=50)
+
+
+# T3, H1, M5
+async def test_fifty_pieces_at_once_in_one_whole_leave_one_unbroken_chain(database: str) -> None:
+    staged = Staged(AgentCast().plays(Many, gathers(*finders(50))).plays(Finder, AgentScript(DONE)), Finder)
+    async with shop(database, [Many(), Finder()], task_budget=Decimal(1)) as at:
+        at.agency.script(staged)
+        desk = at.agency.desk(at.mia)
+        task = await desk.of(Many).start(Gather(), "things")
+        await staged.holds(50)
+        staged.let_go()
+        await at.agency.settle()
+        assert (await desk.outcome(task)).done
+        verdict = await desk.verify_trace(task)
+        assert verdict.intact
+        kinds = [line.kind for line in await desk.trace_of(task)]
+        assert kinds.count(TraceKind.CAME_BACK) == 50
+        assert kinds.count(TraceKind.MODEL_ANSWERED) == 52
+        check_money(await rows_of(at.agency, task))

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from core.declare.bounds import Bounds, Where
 from core.standing import covers
 from handon import Agent, BadInput, Context, Delegation, NotAllowed, Permits, Skill, Specialist, TraceKind, action
-from handon.testing import AgentCast, AgentScript, Says
-from tests.builders import Answer, Clerk, Find, Note, Shelf, Shop, note_shelf, shop
+from handon.testing import AgentCast, AgentScript, Says, TestClock
+from tests.builders import Answer, Clerk, Find, Note, Shelf, Shop, make, note_shelf, shop
+from tests.staging import Staged
 
 
 @action("Charge a shelf", says="Charge {price} for {shelf.mark}")
@@ -275,3 +276,27 @@ def test_no_run_of_calls_takes_a_rule_past_its_sum_or_its_uses(prices, most, use
             used, total = used + 1, total + price
         assert used <= uses
         assert 0 <= total <= most
+
+
+# R6, R12
+@pytest.mark.parametrize(("bounds", "alone"), [(Bounds(uses=3), 3), (Bounds(sum_of=("price", "10")), 2)])
+async def test_wholes_at_once_in_two_processes_do_not_use_a_rule_more_often_than_it_says(
+    database, clock, bounds, alone
+):
+    async with shop(database, [Pricer()], clock=clock) as at, make(database, [Pricer()], clock=TestClock()) as other:
+        await at.agency.desk(at.mia).give_rule(Pricer, charge_shelf, bounds=bounds)
+        staged = Staged(AgentCast().plays(Pricer, charges(at, "4")), Pricer)
+        tasks = []
+        for agency in (at.agency, other) * 4:
+            agency.script(staged)
+            tasks.append(await agency.desk(at.mia).of(Pricer).start(Price(), "shelves"))
+        await staged.holds(8)
+        staged.hold_no_more()
+        await at.agency.settle()
+        await other.settle()
+        desk = at.agency.desk(at.mia)
+        statuses = [str((await desk.outcome(task)).status) for task in tasks]
+        assert (statuses.count("Done"), statuses.count("Waiting")) == (alone, 8 - alone)
+        assert ((await at.the_shelf()).count, len(await desk.proposals())) == (alone, 8 - alone)
+        [rule] = await desk.standing_rules()
+        assert rule.uses == alone

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from handon import ModelAnswer, ModelRequest, NotAllowed, NotFound, Status, TraceKind, has_role
+from handon import (
+    Agent,
+    Delegation,
+    ModelAnswer,
+    ModelRequest,
+    NotAllowed,
+    NotFound,
+    Permits,
+    Specialist,
+    Status,
+    TraceKind,
+    has_role,
+)
 from handon.testing import AgentCast, AgentScript, ProcessDied, Says, TestClock, Trajectory, Unreachable
 from tests.builders import POLICIES, Find, shop
 from tests.staging import (
@@ -19,12 +32,16 @@ from tests.staging import (
     Finder,
     Gather,
     Lead,
+    Office,
     Staged,
+    Write,
+    Writer,
     asked,
     check_money,
     finders,
     gathers,
     rows_of,
+    send_letter,
     until,
 )
 
@@ -190,3 +207,36 @@ async def test_a_piece_stopped_in_the_middle_is_told_to_the_piece_above_which_go
         ]
         told = await Trajectory(at.agency, task).said()
         assert "Deputy was called off: Mia stopped it: Too dear" in told
+
+
+# E4
+@pytest.mark.parametrize("under", [False, True], ids=["at the top", "a level down"])
+async def test_what_is_stopped_while_it_reaches_outside_ends_once_that_came_back_and_asks_nothing_more(
+    database: str, under: bool
+) -> None:
+    post = Office.opens()
+    letters = AgentScript(Says.tool(send_letter, {"text": "Dear Noor"}), DONE)
+    staged = Staged(AgentCast().plays(Chief, gathers(Says.hand_to(Writer, Write(), "it"))).plays(Writer, letters))
+    async with shop(database, [Chief(), *STAFF]) as at:
+        at.agency.script(staged)
+        desk = at.agency.desk(at.mia)
+        task = await desk.of(Chief if under else Writer).start(Gather() if under else Write(), "it")
+        await until(lambda: post.sent == ["Dear Noor"])
+        await desk.stop(task, "Enough")
+        assert (await desk.work(task)).stopping
+        post.delivered.set()
+        await at.agency.settle()
+        assert await Trajectory(at.agency, task).still_going() == []
+        assert {node.status for node in await desk.work_tree(task)} == {Status.CANCELLED}
+        assert (post.sent, staged.asked_of(Writer), staged.asked_of(Chief)) == (["Dear Noor"], 1, int(under))
+        ran = [json.loads(line.payload) for line in await desk.trace_of(task) if line.kind is TraceKind.TOOL_RAN]
+        assert [(tool["tool"], tool["answer"], tool["ok"]) for tool in ran] == [("send_letter", "Delivered.", True)]
+        assert (await desk.verify_trace(task)).intact
+
+
+class Chief(Agent):
+    purpose = "You have letters written."
+    roles = {"helper"}
+    skills = [Gather()]
+    may = Permits.changes_alone()
+    delegates = Delegation(to=[Specialist.of(Writer, Write())])

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from itertools import combinations_with_replacement
 from typing import Any
 
 import pytest
 
-from handon import Agency, Desk, Status, TraceKind
-from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory
+from handon import Agency, Desk, ModelAnswer, ModelRequest, Status, TraceKind
+from handon.testing import AgentCast, AgentScript, ProcessDied, Says, TestClock, Trajectory
 from tests.builders import Find, make, shop
 from tests.conftest import answers
 from tests.staging import (
@@ -24,6 +25,7 @@ from tests.staging import (
     Write,
     Writer,
     asked,
+    check_money,
     finders,
     gathers,
     rows_of,
@@ -208,3 +210,73 @@ async def test_being_told_again_and_again_of_what_is_not_due_runs_nothing(databa
             "Lead · Gather: Waiting",
             *["  Finder · Find: Waiting"] * 2,
         ]
+
+
+ENDINGS = ["done", "failed", "stopped", "called off", "gone"]
+
+
+def ends(how: str) -> list[Any]:
+    """What a finder says once it was told to go on, so as to end like this."""
+    return {
+        "done": [DONE],
+        "failed": [Says.hand_back({"number": "many"})] * 2,
+        "stopped": [Says.raw("no_such_tool", "{}")] * 4,
+    }.get(how, [])
+
+
+# E2, E4, A3, P4
+@pytest.mark.parametrize(("one", "other"), list(combinations_with_replacement(ENDINGS, 2)))
+async def test_whatever_two_legs_come_to_at_the_same_instant_in_two_processes_the_piece_above_is_woken_once(
+    database: str, clock: TestClock, one: str, other: str
+) -> None:
+    cast = AgentCast().plays(Lead, gathers(*finders(2)))
+    for n, how in enumerate((one, other), 1):
+        cast.plays(Finder, AgentScript(Says.ask("Go on?"), *ends(how)), piece=n)
+
+    def answer(name: str, request: ModelRequest) -> ModelAnswer:
+        results = request.messages[-1].results
+        if results and results[0].text == "gone":
+            raise ProcessDied
+        return cast.answer(name, request)
+
+    staged = Staged(Answering(answer))
+    async with shop(database, STAFF, clock=clock) as at, make(database, STAFF, clock=TestClock()) as beside:
+        at.agency.script(staged)
+        beside.script(staged)
+        here, there = at.agency.desk(at.mia), beside.desk(at.mia)
+        outcome = await here.of(Lead).do(Gather(), "things")
+        questions = await here.questions()
+        assert len(questions) == 2
+
+        async def told(desk: Desk, question: Any, how: str) -> None:
+            await (desk.stop(question.piece) if how == "called off" else desk.answer(question.id, how))
+
+        await asyncio.gather(told(here, questions[0], one), told(there, questions[1], other))
+        gone = [one, other].count("gone")
+
+        async def stands() -> bool:
+            await asyncio.gather(at.agency.sweep(), beside.sweep())
+            legs = (await rows_of(at.agency, outcome.task))[1:]
+            return sum(leg.run == "held" for leg in legs) == gone == sum(leg.run != "ended" for leg in legs)
+
+        await until(stands)
+        assert staged.asked_of(Lead) == 1 or not gone
+        await clock.advance(timedelta(minutes=45))
+
+        async def is_over() -> bool:
+            await asyncio.gather(at.agency.sweep(), beside.sweep())
+            return bool((await here.outcome(outcome.task)).done)
+
+        await until(is_over)
+        assert staged.asked_of(Lead) == 2
+        lines = await here.trace_of(outcome.task)
+        assert sum(line.kind is TraceKind.CAME_BACK for line in lines) == 2
+        check_money(await rows_of(at.agency, outcome.task))
+        assert (await here.verify_trace(outcome.task)).intact
+
+
+class Answering:
+    """A function as a cast: for what holds its answers back."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer

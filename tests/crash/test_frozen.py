@@ -21,6 +21,7 @@ from tests.crash.stories import STORIES, Ledger
 from tests.staging import rows_of, until
 
 NOTICED = 0.3  # seconds: it cannot notice that it was stopped for less than it takes to write anyhow
+POLICIES = ["close", "resume"]  # what becomes of work whose process is gone
 ERRAND = STORIES["errand"]
 TABLES = {
     "pieces": Statement(select(piece).where(piece.c.root == bindparam("root")).order_by(piece.c.id)),
@@ -45,21 +46,21 @@ async def seen(agency: Agency, root: UUID) -> dict[str, list[Any]]:
 
 
 async def stopped_and_gone_on(
-    database: str, folder: Path, processes: Processes, point: tuple[str, int]
+    database: str, folder: Path, processes: Processes, point: tuple[str, int], policy: str, **order: Any
 ) -> tuple[dict[str, list[Any]], dict[str, list[Any]], list[tuple[str, ...]]]:
-    """Stop a process at this point, close its work as abandoned, and let it go on. Answers what was kept before it
-    went on and after it ended, and what it added to the ledger."""
+    """Stop a process at this point, close its work as abandoned or do it in its place, and let it go on. Answers what
+    was kept before it went on and after it ended, and what it added to the ledger."""
     ledger = Ledger.opens(folder / "ledger")
     await ERRAND.prepare(database)
-    order = {"story": "errand", "database": database, "key": "it", "ledger": str(ledger.path)}
+    order |= {"story": "errand", "database": database, "key": "it", "ledger": str(ledger.path)}
     process = processes.start("tell", **order, at=point, signal="SIGSTOP")
     processes.stopped(process)
     stopped_at = time.monotonic()
     clock = TestClock()
-    async with ERRAND.agency(database, clock=clock) as agency:
+    async with ERRAND.agency(database, clock=clock, when_abandoned=policy) as agency:
         task = await ERRAND.go_on(agency, clock, "it")
         [row] = await rows_of(agency, task)
-        assert (row.status, row.outcome) == (Status.FAILED, GONE)
+        assert (row.status, row.outcome) == ((Status.FAILED, GONE) if policy == "close" else (Status.DONE, ""))
         before, added = await seen(agency, task), ledger.lines()
         await until(lambda: time.monotonic() - stopped_at > NOTICED)
         processes.goes_on(process)
@@ -70,21 +71,23 @@ async def stopped_and_gone_on(
 
 # A5, A1, T3
 @pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
 async def test_stopped_in_an_outside_call_it_writes_nothing_more(
-    database: str, tmp_path: Path, processes: Processes
+    database: str, tmp_path: Path, processes: Processes, policy: str
 ) -> None:
-    before, after, added = await stopped_and_gone_on(database, tmp_path, processes, ("label", 1))
+    before, after, added = await stopped_and_gone_on(database, tmp_path, processes, ("label", 1), policy)
     assert after == before
     assert [entry[0] for entry in added] == ["commits"], "it went on with work that was closed"
 
 
 # A5, E9, M10
 @pytest.mark.slow
-@pytest.mark.parametrize("turn", [1, 2, 3, 4])
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("turn", [1, 3])
 async def test_stopped_while_its_model_is_asked_only_the_late_answer_is_charged_and_on_the_record(
-    database: str, tmp_path: Path, processes: Processes, turn: int
+    database: str, tmp_path: Path, processes: Processes, turn: int, policy: str
 ) -> None:
-    before, after, added = await stopped_and_gone_on(database, tmp_path, processes, ("asked", turn))
+    before, after, added = await stopped_and_gone_on(database, tmp_path, processes, ("asked", turn), policy)
     assert [entry[0] for entry in added] == ["commits"], "it went on with work that was closed"
     for kept in ("messages", "calls", "shelves"):
         assert after[kept] == before[kept], kept
@@ -95,6 +98,7 @@ async def test_stopped_while_its_model_is_asked_only_the_late_answer_is_charged_
 
 # A5
 @pytest.mark.slow
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(
     "commit",
     [
@@ -108,8 +112,22 @@ async def test_stopped_while_its_model_is_asked_only_the_late_answer_is_charged_
     ],
 )
 async def test_stopped_between_two_steps_it_does_nothing_more(
-    database: str, tmp_path: Path, processes: Processes, commit: int
+    database: str, tmp_path: Path, processes: Processes, commit: int, policy: str
 ) -> None:
-    before, after, added = await stopped_and_gone_on(database, tmp_path, processes, ("after", commit))
+    before, after, added = await stopped_and_gone_on(database, tmp_path, processes, ("after", commit), policy)
+    assert after == before
+    assert [entry[0] for entry in added] == ["commits"], "it went on with work that was closed"
+
+
+# A5, A3
+@pytest.mark.slow
+@pytest.mark.parametrize("database", ["postgresql"], indirect=True)
+async def test_stopped_in_the_middle_of_a_transaction_it_keeps_nobody_waiting_for_long(
+    database: str, tmp_path: Path, processes: Processes
+) -> None:
+    """The database undoes what stalls, so that its tree is free again; the process finds that out when it goes on."""
+    before, after, added = await stopped_and_gone_on(
+        database, tmp_path, processes, ("before", 6), "close", stalled_after=0.5
+    )
     assert after == before
     assert [entry[0] for entry in added] == ["commits"], "it went on with work that was closed"

@@ -24,13 +24,9 @@ from tests.crash.processes import Processes
 from tests.crash.stories import MISSING, STORIES, Ledger, Story
 from tests.databases import nobody_is_on
 
-EVERY = {"sqlite": 1, "postgresql": 4}  # of a story's points, one in so many: the soak kills anywhere on both
-TOLD = [
-    ("bindery", "close"),
-    ("workshop", "close"),
-    ("bindery", "resume"),
-    ("workshop", "resume"),
-]
+EVERY = {"sqlite": 1, "postgresql": 5}  # of a story's points, one in so many: the soak kills anywhere on both
+AGAIN = {"sqlite": 9, "postgresql": 21}  # of those where it is killed a second time
+TOLD = [(name, policy) for name in ("bindery", "workshop") for policy in ("close", "resume")]
 
 _whole = piece.alias("whole")
 _GOING = Statement(
@@ -98,8 +94,9 @@ class Stage:
 
         return await agency.write(count)
 
-    async def check(self, key: str) -> None:
-        """Go on in this process with what is left of the work, and see that it ends right."""
+    async def check(self, key: str, *, again: bool = False) -> None:
+        """Go on in this process with what is left of the work, and see that it ends right; `again`: the next process
+        was killed too, so how it ends is no longer told by what is left."""
         Ledger.opens(self.folder / key)
         clock, left = TestClock(), await self.left()
         async with self.story.agency(self.database, clock=clock, **self.settings) as agency:
@@ -110,15 +107,15 @@ class Stage:
             await check_changes(agency, task, made)
             await check_decisions(agency, task)
             told = await Trajectory(agency, task).said()
-            self.check_ending(rows, left, made)
+            self.check_ending(rows, left, made, again)
             await check_unknown(agency, rows, told)
 
-    def check_ending(self, rows: list[Any], left: list[Any], made: dict[str, int]) -> None:
+    def check_ending(self, rows: list[Any], left: list[Any], made: dict[str, int], again: bool) -> None:
         """Closed: the work failed where the top had gone with its process, and came through elsewhere. Resumed: it is
         done, and what is changed in the database was changed once."""
         top = rows[0]
         gone = any(row.run == "held" for row in left) and left[0].run in ("held", "parked") and not left[0].let_go
-        if self.policy == "close" and gone:
+        if self.policy == "close" and (top.outcome == GONE if again else gone):
             assert (top.status, top.outcome) == (Status.FAILED, GONE)
             return
         assert (top.status, top.outcome) == (Status.DONE, "")
@@ -147,3 +144,28 @@ async def test_killed_at_any_point_the_story_ends_right_and_nothing_is_done_twic
         except Exception as error:
             wrong.append(f"killed {key} of {len(points)}: {error}")
     assert not wrong, "\n".join(wrong)
+
+
+# M3, P5, A1-A5, A7, T3, E4
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "policy"), TOLD)
+async def test_killed_again_while_it_goes_on_the_story_ends_right_and_nothing_is_done_twice(
+    database: str, tmp_path: Path, processes: Processes, name: str, policy: str
+) -> None:
+    """A few of the pairs of points: where it is killed first, and where the process that goes on is."""
+    stage = Stage(name, STORIES[name], database, tmp_path, processes, policy)
+    Ledger.opens(tmp_path / "prepared")
+    await stage.story.prepare(database)
+    wrong, twice = [], 0
+    points = await stage.points()
+    for n, (when, number) in enumerate(points[:: AGAIN[database.partition(":")[0]]]):
+        then = points[(3 + 7 * n) % (len(points) // 2)]
+        key = f"{when} {number}, then {then[0]} {then[1]}"
+        assert stage.run("tell", key, at=[when, number]) == -signal.SIGKILL
+        twice += stage.run("go_on", key, at=then) == -signal.SIGKILL
+        try:
+            await stage.check(key, again=True)
+        except Exception as error:
+            wrong.append(f"killed {key}: {error}")
+    assert not wrong, "\n".join(wrong)
+    assert twice, "none was killed again"

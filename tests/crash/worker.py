@@ -40,6 +40,7 @@ Order = Mapping[str, Any]
 def watch(agency: Agency, order: Order) -> None:
     """A commit for each function, and the signal at its point, if one is named."""
     agency.store.shared_commit = 1
+    agency.store.stalled_after = order.get("stalled_after", agency.store.stalled_after)
     if "at" in order:
         at, sent = tuple(order["at"]), signal.Signals[order.get("signal", "SIGKILL")]
 
@@ -81,20 +82,31 @@ async def serve(order: Order) -> None:
     draw = random.Random(order.get("seed"))
     keys = list(order.get("keys", ()))
     async with agency:
-        people = await yard.desks(agency)
         Ledger.now.add("open", str(os.getpid()))
-        while not leaving.is_set():
-            going = await agency.store.read(lambda tx: tx.one(GOING).n)
-            while keys and going < order["at_once"] and not leaving.is_set():
-                await yard.give(agency, keys.pop(0), order.get("on"))
-                going += 1
-            for desk in people:
-                if order["decides"] == "at random":
-                    await yard.decide_at_random(desk, draw)
-                elif order["decides"] == "all":
-                    await yard.decide_all(desk)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(leaving.wait(), 0.05)
+        acting = [lambda: give_up_to(agency, order, keys)]
+        for desk in await yard.desks(agency):
+            if order["decides"] == "at random":
+                acting.append(lambda desk=desk: yard.decide_at_random(desk, draw))  # type: ignore[misc]
+            elif order["decides"] == "all":
+                acting.append(lambda desk=desk: yard.decide_all(desk))  # type: ignore[misc]
+        async with asyncio.TaskGroup() as group:
+            for act in acting:
+                group.create_task(again_and_again(act, leaving))
+
+
+async def give_up_to(agency: Agency, order: Order, keys: list[str]) -> None:
+    """Give the next of the work, as long as no more than `at_once` is under way."""
+    going = await agency.store.read(lambda tx: tx.one(GOING).n)
+    for key in keys[: max(order["at_once"] - going, 0)]:
+        await yard.give(agency, key, order.get("on"))
+        keys.remove(key)
+
+
+async def again_and_again(act: Callable[[], Awaitable[Any]], leaving: asyncio.Event) -> None:
+    while not leaving.is_set():
+        await act()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(leaving.wait(), 0.05)
 
 
 WORK: dict[str, Callable[[Order], Awaitable[None]]] = {"tell": tell, "go_on": go_on, "serve": serve}
