@@ -18,6 +18,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
@@ -231,15 +232,17 @@ class Play(RuleBasedStateMachine):
         """Do it. Where it is refused, it has changed nothing; `allowed` says whether it is to be."""
         assert self.agency is not None
         rows = self.now.rows
+        refused = ""
         try:
             await verb
         except HandonError as error:
-            assert allowed is not True, f"it was refused: {error}"
-            after = await look_at(self.agency)
-            assert after.rows == rows, f"it was refused, and changed something: {error}"
-            return False
-        assert allowed is not False, "it was to be refused"
-        return True
+            refused = repr(error)
+        assert allowed is None or allowed is (not refused), (
+            f"it was to be {'done' if allowed else 'refused'}. {refused}"
+        )
+        if refused:
+            assert (await look_at(self.agency)).rows == rows, f"it was refused, and changed something: {refused}"
+        return not refused
 
     # The beginning
 
@@ -512,18 +515,15 @@ class Play(RuleBasedStateMachine):
                 verb = desk.answer(id, "The right one.") if yes else desk.decline(id)
             else:
                 verb = desk.approve(id) if yes else desk.refuse(id)
+            rows = self.now.rows
             known = row.id in self.ledger.decided or row.id in self.ledger.answered
-            await self.attempt(self.says_why(verb, row, by, known), False)
+            theirs = self.now.may_decide(row, self.id(by))
+            with pytest.raises((AlreadyDecided if known else NotWaiting) if theirs else HandonError):
+                await verb
+            assert self.agency is not None
+            assert (await look_at(self.agency)).rows == rows, "what was decided was decided again"
 
         self.go(decide())
-
-    async def says_why(self, verb: Awaitable[Any], row: Any, by: str, known: bool) -> None:
-        try:
-            await verb
-        except NotWaiting as error:
-            if known and self.now.may_decide(row, self.id(by)):
-                assert isinstance(error, AlreadyDecided), f"it was decided, and is told as {error}"
-            raise
 
     @precondition(lambda self: self.undecided())
     @rule(which=WHICH, first=st.booleans())
@@ -778,7 +778,7 @@ class Play(RuleBasedStateMachine):
         assert not [row for row in at.rows["proposal"] if row.status == "Waiting"]
         assert not [key for key, row in at.accounts.items() if row.reserved_micros]
         for messages in (await conversations(self.agency)).values():
-            for one, following in zip(messages, messages[1:], strict=False):
+            for one, following in pairwise(messages):
                 if one.role == "assistant" and one.calls and following.role == "tool":
                     asked = [call[0] for call in json.loads(one.calls)]
                     assert [result[0] for result in json.loads(following.results)] == asked, "answers are not as asked"

@@ -54,9 +54,9 @@ class StillLoop(asyncio.SelectorEventLoop):
         future.add_done_callback(self._came_back)
         return future
 
-    async def shutdown_default_executor(self, timeout: float | None = None) -> None:
+    async def shutdown_default_executor(self, *args: Any) -> None:
         self._in_threads += 1
-        await super().shutdown_default_executor()
+        await super().shutdown_default_executor(*args)
 
     def _came_back(self, _: object) -> None:
         self._in_threads -= 1
