@@ -126,6 +126,8 @@ def each_waits_for_something(at: Snapshot) -> None:
         if row.run != "parked":
             assert row.status != "Waiting" and not row.waiting_on, f"{row.agent} waits, and is {row.run}"
             continue
+        if row.closing is not None:  # it goes on with nothing, whatever it had waited for
+            continue
         waits: list[str] = []
         works = False
         for call in at.calls[row.id]:
