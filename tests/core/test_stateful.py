@@ -159,6 +159,8 @@ class Play(RuleBasedStateMachine):
             model_pause=timedelta(0),
             when_abandoned="resume" if self.resumes else "close",
             takeovers=1,
+            sweep_every=timedelta(0),  # the test looks by itself: `passes`
+            abandoned_check_every=timedelta(0),
         )
         self.agency.script(self.stage)
         loop = asyncio.get_running_loop()
@@ -692,14 +694,19 @@ class Play(RuleBasedStateMachine):
         self.go(self.passes(by))
 
     async def passes(self, by: timedelta) -> None:
-        """Time goes by, in steps in each of which no work is taken for abandoned twice."""
+        """Time goes by. Every ten minutes the agency looks for what is due and for what is late, and, once nothing
+        moves, for what was abandoned: as its own clock would, and in an order that is the same from run to run."""
+        assert self.agency is not None
         while by > timedelta(0):
             step = min(by, timedelta(minutes=10))
             await self.clock.advance(step)
+            await self.agency.sweep()
+            await self.settle()
+            await self.agency.close_abandoned_work()
             await self.settle()
             by -= step
 
-    @rule(how=st.sampled_from(["leaves", "dies", "looks for abandoned work"]))
+    @rule(how=st.sampled_from(["leaves", "dies", "looks for abandoned work", "is away"]))
     def process(self, how: str) -> None:
         """The process leaves, or dies with everything that it had under way, and another one opens; or it looks."""
 
@@ -718,6 +725,8 @@ class Play(RuleBasedStateMachine):
                 await self.settle()
             await self.agency.__aexit__(None, None, None)
             assert not self.stage.held
+            if how == "is away":
+                await self.clock.advance(timedelta(hours=1))
             await self.open()
 
         self.go(process())

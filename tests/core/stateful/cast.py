@@ -80,7 +80,7 @@ class Do(Skill[str, Answer]):
 class Persist(Skill[str, Answer]):
     description = "Do it, and try again later where it does not work."
     tools = [look, put, send]
-    retry = Retry(2, timedelta(minutes=10))
+    retry = Retry(2, timedelta(minutes=40))
 
 
 @dataclass
