@@ -65,6 +65,7 @@ class Receipt:
     closing_why: str
     waiting_on: str
     waits_since: int | None
+    waited: int
     outcome: str
     abandoned: bool
     takeovers: int

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from sqlalchemy import bindparam, select, update
@@ -250,9 +250,13 @@ def head_of(tx: Tx, root: str) -> Head:
     return Head(root, row.lines, row.head, row.signature, row.signed_by)
 
 
-def verify_tree(tx: Tx, root: str) -> Verdict:
-    """Check a whole's record as it stands in the tables."""
-    return verify((row._asdict() for row in tx.all(_LINES, root=root)), head_of(tx, root))
+def verify_tree(tx: Tx, root: str, signer: Signer | None = None) -> Verdict:
+    """Check a whole's record as it stands in the tables; says so where its head bears another key than `signer`'s."""
+    kept = head_of(tx, root)
+    verdict = verify((row._asdict() for row in tx.all(_LINES, root=root)), kept)
+    if not verdict.intact or kept.signed_by is None or signer is None or kept.signed_by == signer.public:
+        return verdict
+    return replace(verdict, proven=f"{verdict.proven} That is not the key this agency signs with now.")
 
 
 # Exporting: JSON Lines, the head first, then each line with the time as it is hashed.

@@ -151,6 +151,9 @@ piece = Table(
     Column("closing_why", Text, nullable=False),
     Column("waiting_on", Text, nullable=False),
     Column("waits_since", BigInteger),
+    Column(
+        "waited", BigInteger, nullable=False, server_default="0"
+    ),  # microseconds, for people, without the wait it is in
     Column("outcome", Text, nullable=False),
     Column("abandoned", Boolean, nullable=False),
     Column("takeovers", Integer, nullable=False, server_default="0"),  # how often another process took it up

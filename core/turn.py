@@ -286,7 +286,7 @@ def stopped_by_guard(scene: Scene) -> str:
 
 def too_long(tx: Tx, receipt: Receipt, guards: Guards) -> bool:
     most = guards.wall_clock
-    return most is not None and tx.now - receipt.opened_at > most.total_seconds() * 1_000_000
+    return most is not None and tx.now - receipt.opened_at - receipt.waited > most.total_seconds() * 1_000_000
 
 
 def try_again(house: House, tx: Tx, held: Held) -> Next:
@@ -308,6 +308,8 @@ def take_in(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer) -> 
     charge(house, tx, tree, receipt, ask, answer, late)
     if late:
         return None
+    if answer.tokens_in is not None:  # what went in is known now: never reckon less for the same again
+        receipt.set(tokens=max(receipt.tokens, answer.tokens_in - ask.tools.tokens))
     receipt.set(turn=receipt.turn + 1)
     calls = with_ids(answer.calls, receipt.turn)
     as_json = to_json([[call.id, call.name, call.arguments_text] for call in calls]) if calls else None

@@ -134,6 +134,7 @@ def insert(house: House, tx: Tx, values: Mapping[str, Any]) -> Receipt:
         "closing_why": "",
         "waiting_on": "",
         "waits_since": None,
+        "waited": 0,
         "outcome": "",
         "abandoned": False,
         "takeovers": 0,
@@ -238,12 +239,19 @@ def make_due(house: House, tx: Tx, tree: Tree, receipt: Receipt) -> None:
     """A parked piece may be taken. Writes a line where it had waited."""
     _check(receipt, Status.WORKING)
     waited = receipt.status == "Waiting"
+    _waited(tx, receipt)
     receipt.set(run="due", status="Working", waiting_on="", waits_since=None, held_since=None, let_go=False)
     if waited:
         tree.append(tx.now, receipt.id, TraceKind.RESUMED, f"{house.label(receipt.agent)} goes on.")
     house.wake(tx, receipt.id)
     if waited and receipt.parent:
         reconsider(house, tx, tree, receipts.get(tx, receipt.parent))
+
+
+def _waited(tx: Tx, receipt: Receipt) -> None:
+    """Count the time a piece waited for people, which ends now: it was not its own."""
+    if receipt.waits_since is not None:
+        receipt.set(waited=receipt.waited + tx.now - receipt.waits_since)
 
 
 def answered(house: House, tx: Tx, tree: Tree, receipt: Receipt, subject: str, text: str, ok: bool) -> None:
@@ -271,6 +279,8 @@ def reconsider(house: House, tx: Tx, tree: Tree, receipt: Receipt) -> None:
     if status != was:
         _check(receipt, status)
     waiting = status is Status.WAITING
+    if not waiting:
+        _waited(tx, receipt)
     receipt.set(
         status=str(status),
         waiting_on=on,
@@ -279,6 +289,9 @@ def reconsider(house: House, tx: Tx, tree: Tree, receipt: Receipt) -> None:
     )
     if waiting and was != "Waiting":
         tree.append(tx.now, receipt.id, TraceKind.WAITING, f"{house.label(receipt.agent)} waits for {on}.")
+    elif not waiting:
+        words = f"{house.label(receipt.agent)} waits no more: something under it goes on."
+        tree.append(tx.now, receipt.id, TraceKind.RESUMED, words)
     if receipt.parent:
         reconsider(house, tx, tree, receipts.get(tx, receipt.parent))
     elif waiting:

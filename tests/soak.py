@@ -3,7 +3,8 @@
 One process at a time on SQLite, two at once on PostgreSQL where it answers; now and then one is stopped for longer than
 it may be quiet, and goes on. When the time is up the processes are told
 to stop, the clock is moved on, what is left is decided, and everything is counted: nothing may be lost, done twice or
-left reserved, and every record must hold. Prints its figures; ends with 1 where one of them is wrong.
+left reserved, and every record must hold. Prints its figures, and how many wholes it came to; ends with 1 where one is
+wrong.
 """
 
 from __future__ import annotations
@@ -74,7 +75,8 @@ class Figures:
     reserved: int = field(default=0, metadata={"wrong": True})
     sums_wrong: int = field(default=0, metadata={"wrong": True})
     chains_broken: int = field(default=0, metadata={"wrong": True})
-    seconds: int = 0
+    seconds: int = 0  # with opening, finishing and counting
+    killing: float = field(default=0, metadata={"hidden": True})  # seconds of it in which processes were killed
     why: list[str] = field(default_factory=list, metadata={"hidden": True})
 
     def wrong(self, what: str, count: int, why: str) -> None:
@@ -108,10 +110,12 @@ class Soak:
         async with yard.yard(self.database, "drawn", concurrency=0) as agency:
             await yard.prepare(agency)
         processes = Processes()
+        killing = time.monotonic()
         try:
-            self.kill_again_and_again(processes, begun + self.seconds)
+            self.kill_again_and_again(processes, killing + self.seconds)
         finally:
             processes.close()
+        self.found.killing = time.monotonic() - killing
         nobody_is_on(self.database)
         clock = TestClock(datetime.now(UTC) + timedelta(hours=1))
         async with yard.yard(self.database, "drawn", clock=clock) as agency:
@@ -282,12 +286,11 @@ class Soak:
 def soak(kinds: Sequence[str], wholes: int, seconds: float, seed: int, policies: Sequence[str]) -> dict[str, Figures]:
     """Each kind of database gets its share of the wholes and of the time."""
     found: dict[str, Figures] = {}
-    until = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(prefix="handon_soak_") as folder:
         databases = Databases(Path(folder))
         try:
             for n, kind in enumerate(kinds):
-                left = max(until - time.monotonic(), 0) / (len(kinds) - n)
+                left = max(seconds - sum(figures.killing for figures in found.values()), 0) / (len(kinds) - n)
                 own = Path(folder) / kind
                 own.mkdir()
                 url = databases.sqlite(own) if kind == "sqlite" else databases.postgresql()
@@ -308,7 +311,7 @@ def table(found: dict[str, Figures], wholes: int) -> str:
             rows.append([name, *(f"{getattr(figures, one.name):,}" for figures in found.values())])
     text = "\n".join(f"{row[0]:<30}" + "".join(f"{cell:>14}" for cell in row[1:]) for row in rows)
     reached = sum(figures.wholes for figures in found.values())
-    text += f"\n\n{reached:,} of {wholes:,} wholes were given and came to an end."
+    text += f"\n\n{reached:,} of {wholes:,} wholes were given."
     return "\n".join([text, *(f"{kind}: {why}" for kind, figures in found.items() for why in figures.why)])
 
 

@@ -21,6 +21,7 @@ def upgrade() -> None:
     op.add_column("piece", sa.Column("takeovers", sa.Integer(), server_default="0", nullable=False))
     op.add_column("piece", sa.Column("tries", sa.Integer(), server_default="0", nullable=False))
     op.add_column("piece", sa.Column("begins_after", sa.Integer(), server_default="0", nullable=False))
+    op.add_column("piece", sa.Column("waited", sa.BigInteger(), server_default="0", nullable=False))
     op.execute("update piece set skill_version_now = skill_version")
     # By hand: a table that Alembic makes anew for SQLite would keep a second key.
     op.execute("alter table piece rename column day_account to period_accounts")

@@ -136,7 +136,7 @@ def _undecided(house: House, tx: Tx, id: str, person: str, fingerprint: str | No
         raise NotWaiting(f"Nothing is left to decide: it {_ENDED[found.status]}. {found.note}".strip())
     whom.in_time(tx, found)
     if fingerprint is not None and fingerprint != found.fingerprint:
-        raise Stale("the call is another one than the one you were shown.")
+        raise Stale(f"it is another call than the one you were shown. What waits is: {found.sentence}.")
     return found, tree, row
 
 

@@ -73,7 +73,7 @@ class AgentLimits:
 @dataclass(frozen=True, slots=True)
 class Guards:
     """What stops a piece that goes round in circles (rule E7): model turns, the same calls again and again in a row,
-    and, where given, time since it was opened."""
+    and, where given, time since it was opened, less what it waited for people."""
 
     turns: int = 40
     same_call: int = 4

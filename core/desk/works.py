@@ -119,7 +119,8 @@ class Works(Part):
         """Check every line of the whole's record; names the first that does not fit."""
 
         def verify(tx: Tx, reader: Reader) -> Verdict:
-            return record.verify_tree(tx, reading.whole_of(tx, reader, ids.stored(id)).id)
+            of = reading.whole_of(tx, reader, ids.stored(id))
+            return record.verify_tree(tx, of.id, self._house.signer)
 
         return await self._read(verify)
 

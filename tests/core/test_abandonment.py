@@ -340,7 +340,7 @@ async def test_a_whole_that_speaks_between_the_look_and_the_closing_is_left_alon
             return (await desk.piece(first)).status is Status.DONE
 
         await until(first_done)
-        assert await at.agency.store.write(lambda tx: abandonment.close(house, tx, task.hex)) is False
+        assert await at.agency.store.write(lambda tx: abandonment.attend_to(house, tx, task.hex)) is False
         assert await Trajectory(at.agency, task).still_going() == [
             "Lead · Gather: Working",
             "  Finder · Find: Working",
@@ -348,3 +348,31 @@ async def test_a_whole_that_speaks_between_the_look_and_the_closing_is_left_alon
         staged.hold_no_more()
         await at.agency.settle()
         assert (await desk.outcome(task)).done
+
+
+# A7
+async def test_two_processes_that_look_at_once_take_each_piece_up_once(database: str, clock: TestClock) -> None:
+    cast = AgentCast().plays(Lead, gathers(*finders(3))).plays(Finder, AgentScript(Says.ask("Which?"), DONE))
+    settings = {"clock": clock, "abandoned_check_every": ONLY_WHEN_ASKED, "when_abandoned": "resume"}
+    async with shop(database, STAFF, **settings) as at, reopened(database, cast, STAFF, **settings) as other:
+        at.agency.script(Dying(cast, Finder, turn=2))
+        desk = at.agency.desk(at.mia)
+        outcome = await desk.of(Lead).do(Gather(), "things")
+        for question in await desk.questions():
+            await desk.answer(question.id, "Either.")
+
+        async def held() -> bool:
+            return [row.run for row in await rows_of(at.agency, outcome.task)].count("held") == 3
+
+        await until(held)
+        await clock.advance(timedelta(minutes=31))
+        at.agency.script(cast)
+        await asyncio.gather(*[agency.close_abandoned_work() for agency in (at.agency, other) * 2])
+        await at.agency.settle()
+        await other.settle()
+        assert (await desk.outcome(outcome.task)).done
+        kinds = [line.kind for line in await desk.trace_of(outcome.task)]
+        assert (kinds.count(TraceKind.TAKEN_UP), kinds.count(TraceKind.CAME_BACK)) == (3, 3)
+        assert [row.takeovers for row in await rows_of(at.agency, outcome.task)] == [0, 1, 1, 1]
+        check_money(await rows_of(at.agency, outcome.task))
+        assert (await desk.verify_trace(outcome.task)).intact

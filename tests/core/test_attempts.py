@@ -10,7 +10,7 @@ import pytest
 from handon import Agent, Guards, ModelAnswer, ModelRequest, Outcome, Skill, Status
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory, Unreachable
 from tests.builders import Answer, Find, look_up, model, shop
-from tests.staging import DONE, STAFF, Finder, asked, until
+from tests.staging import DONE, STAFF, Finder
 
 
 class Count(Skill[str, Answer]):
@@ -180,19 +180,37 @@ async def test_an_agents_own_guards_count_before_the_agencys(database: str) -> N
 async def test_a_piece_that_took_longer_than_it_may_is_stopped(
     database: str, clock: TestClock, minutes: int, status: Status
 ) -> None:
+    cast = AgentCast()
+
+    async def slowly(model: str, request: ModelRequest) -> ModelAnswer:
+        if request.turn == 1:
+            await clock.advance(timedelta(minutes=minutes))
+        return cast.answer(model, request)
+
+    class Looker(Finder):
+        skills = [Count()]
+
     guards = Guards(wall_clock=timedelta(hours=1))
-    async with shop(database, STAFF, clock=clock, guards=guards) as at:
-        at.agency.script(AgentCast().plays(Finder, AgentScript(Says.ask("Which?"), DONE)))
-        desk = at.agency.desk(at.mia)
-        task = await desk.of(Finder).start(Find(), "it")
-        await until(asked(desk))
-        await clock.advance(timedelta(minutes=minutes))
-        [question] = await desk.questions()
-        await desk.answer(question.id, "The left one.")
-        await at.agency.settle()
-        outcome = await desk.outcome(task)
+    async with shop(database, [Looker()], clock=clock, guards=guards, abandoned_after=timedelta(0)) as at:
+        cast.plays(Looker, AgentScript(LOOKS, THREE))
+        at.agency.script(slowly)
+        outcome = await at.agency.desk(at.mia).of(Looker).do(Count(), "it")
         assert outcome.status is status
         assert ("1:00:00" in outcome.why) is (status is Status.STOPPED)
+
+
+# E7, P3
+async def test_what_a_piece_waits_for_a_person_is_not_its_own_time(database: str, clock: TestClock) -> None:
+    async with shop(database, STAFF, clock=clock, guards=Guards(wall_clock=timedelta(hours=1))) as at:
+        at.agency.script(AgentCast().plays(Finder, AgentScript(Says.ask("Which?"), Says.ask("Sure?"), DONE)))
+        desk = at.agency.desk(at.mia)
+        outcome = await desk.of(Finder).do(Find(), "it")
+        for _ in range(2):
+            await clock.advance(timedelta(days=1))
+            [question] = await desk.questions()
+            await desk.answer(question.id, "The left one.")
+            outcome = await desk.stands(outcome.task)
+        assert outcome.done
 
 
 async def reach(database: str, fails: int, tries: int) -> tuple[Outcome[Answer], int]:

@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 
-from handon import Agent, HelpFrom, HelpReason, HelpStatus, Policies, Skill, TraceKind
+from handon import (
+    Agent,
+    HelpFrom,
+    HelpReason,
+    HelpStatus,
+    ModelAnswer,
+    ModelCall,
+    ModelRequest,
+    Policies,
+    Skill,
+    TraceKind,
+)
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory, Unreachable
 from tests.builders import POLICIES, Answer, Heard, Shop, hears, is_master, look_up, model, shop
 
@@ -213,3 +224,23 @@ async def test_stuck_work_whose_consult_is_refused_is_told_so_and_has_one_more_t
         assert outcome.done
         assert "It weighs something." in heard.told(Weigher)[-1]
         assert "Senior was not asked" in heard.told(Weigher)[-1]
+
+
+# C5
+async def test_what_a_consulted_model_calls_is_not_done(database: str, clock: TestClock) -> None:
+    cast = AgentCast().plays(Weigher, AgentScript(Says.consult("How heavy?"), BACK))
+
+    def answer(name: str, request: ModelRequest) -> ModelAnswer:
+        if name == "Senior":
+            calls = (ModelCall("1", "look_up", '{"word":"x"}'), ModelCall("2", "hand_back", '{"text":"mine"}'))
+            return ModelAnswer("Rather heavy.", calls, 100, 20)
+        return cast.answer(name, request)
+
+    async with shop(database, [Weigher()], clock=clock, **SETTINGS) as opened:
+        heard = hears(opened.agency, answer)
+        outcome = await opened.agency.desk(opened.mia).of(Weigher).do(Weigh(), "it")
+        assert outcome.done
+        assert outcome.result.text != "mine"
+        assert heard.told(Weigher) == ["Rather heavy."]
+        kinds = [line.kind for line in await opened.agency.desk(opened.mia).trace_of(outcome.task)]
+        assert TraceKind.TOOL_RAN not in kinds

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from handon import Agency, Agent, AgentLimits, BadDeclaration, Delegation, NotFound, Skill, Specialist
+from handon import Agency, Agent, AgentLimits, BadDeclaration, Delegation, NotFound, Skill, Specialist, query
 from handon.testing import AgentCast, AgentScript, Says, TestClock, Trajectory
-from tests.builders import Answer, Clerk, Find, Head, Note, Oversee, hears, make, model, shop
+from tests.builders import Answer, Clerk, Find, Head, Note, Oversee, hears, look_up, make, model, shop
 
 LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}\Z")
 
@@ -225,3 +225,23 @@ BACK = Says.hand_back(Answer(text="done"))
 def test_a_model_is_known_by_one_name() -> None:
     with pytest.raises(BadDeclaration, match="There are two models named Everyday"):
         made(Clerk(), models=[model(), model()])
+
+
+# D3, D8
+@pytest.mark.parametrize(
+    "name", ["hand_back", "ask_person", "consult", "hand_to_Clerk_Find", "записать", "計画", "x" * 65]
+)
+def test_a_tool_whose_name_is_no_name_or_one_of_handons_own_is_refused(name: str) -> None:
+    def tool(word: str) -> str:
+        return word
+
+    tool.__name__ = name
+    kept = query("Do it")(tool)
+    with pytest.raises(BadDeclaration, match=f"Boss's skill Odd: .*{name}"):
+        made(agent("Boss", skills=[type("Odd", (Find,), {"tools": [kept]})()]))
+
+
+# D3, D8
+def test_two_tools_of_one_name_are_refused() -> None:
+    with pytest.raises(BadDeclaration, match="the tool look_up is there twice"):
+        made(agent("Boss", skills=[type("Odd", (Find,), {"tools": [look_up, look_up]})()]))

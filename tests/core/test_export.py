@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from core.record import GENESIS, hash_of, verify_export
+from core import signing
+from core.record import _SIGN, GENESIS, hash_of, head_of, verify_export
 from handon import BadInput, NotAllowed, Policies
 from handon.testing import AgentCast, AgentScript, Says, TestClock
 from tests.builders import Answer, Clerk, Find, is_binder, is_master, shop
@@ -109,6 +111,25 @@ async def test_the_key_proves_nothing_of_a_file_whose_signature_was_taken_away(d
     assert ("signed by nobody" if unfinished else "signature of its head is gone") in with_key.output
     without = CliRunner().invoke(main, ["verify", str(file)])
     assert (without.exit_code, "The head is not signed" in without.output) == ((0, True) if unfinished else (1, False))
+
+
+# T6
+async def test_a_head_that_another_key_signed_is_told_as_such(database, clock):
+    """Whoever may write to the database, and not read the key kept elsewhere, signs anew with a key of theirs."""
+    async with shop(database, clock=clock) as it:
+        it.agency.script(AgentCast().plays(Clerk, AgentScript(Says.hand_back(Answer()))))
+        desk = it.agency.desk(it.mia)
+        task = (await desk.of(Clerk).do(Find(), "leaves")).task
+        assert "not the key" not in (await desk.verify_trace(task)).proven
+        other = signing.Signer(Ed25519PrivateKey.generate())
+        await it.agency.store.write(lambda tx: sign_anew(tx, task.hex, other))
+        verdict = await desk.verify_trace(task)
+        assert verdict.intact and verdict.proven.endswith("That is not the key this agency signs with now.")
+
+
+def sign_anew(tx, root, signer):
+    kept = head_of(tx, root)
+    tx.run(_SIGN, root=root, mark=signer.sign(root, kept.lines, kept.head), key=signer.public)
 
 
 # R8, T6

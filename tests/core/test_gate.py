@@ -290,3 +290,16 @@ async def test_what_rows_no_longer_allow_since_it_was_proposed_is_refused_by_rul
             assert any(f"{who} may not change a ledger." in told for told in heard.told(Bookkeeper))
             assert f"{who} may not change a ledger." in f"{decided.note} {decided.result}"
             assert decided.status == "Refused"
+
+
+# R5
+async def test_a_query_that_the_head_never_makes_is_neither_offered_nor_run_two_levels_down(
+    database: str, clock: TestClock
+) -> None:
+    agents = three(Permits.changes_alone().never(look_up), Permits.changes_alone(), Permits.changes_alone())
+    async with shop(database, agents, clock=clock) as opened:
+        cast = cast_of(opened).plays(Last, AgentScript(Says.tool(look_up, {"word": "dust"}), BACK))
+        heard = hears(opened.agency, cast)
+        assert (await opened.agency.desk(opened.mia).of(Top).do(Oversee(), "the shelves")).done
+        assert "look_up" not in heard.of(Last)[0].tools
+        assert heard.told(Last) == ["Top never does that, nor does anybody working for it: look up a word."]

@@ -401,3 +401,27 @@ async def test_a_skill_that_takes_a_row_and_writes_no_brief_tells_its_model_whic
         outcome = await opened.agency.desk(opened.mia).of(Looker).do(Look(), await opened.the_shelf())
         assert outcome.done, outcome.why
         assert str(opened.shelf) in heard.of(Looker)[0].brief
+
+
+# H3, E2
+@pytest.mark.parametrize(
+    ("then", "told"),
+    [
+        (Says.raw("no_such_tool", "{}"), "Clerk was stopped: It asked for the same 4 times in a row: no_such_tool."),
+        (Says.ask("Which ink?"), "Clerk was called off: Mia stopped it: Enough"),
+    ],
+    ids=["stopped", "called off"],
+)
+async def test_of_a_piece_that_was_stopped_or_called_off_the_model_above_is_told_what_it_had_found(
+    database: str, clock: TestClock, then: Any, told: str
+) -> None:
+    async with shop(database, agents(), clock=clock) as opened:
+        cast = AgentCast().plays(Boss, AgentScript(find("ink"), BACK))
+        cast.plays(Clerk, AgentScript(Says.tool(look_up, {"word": "ink"}), *[then] * 4))
+        outcome, heard, _ = await do(opened, cast)
+        desk = opened.agency.desk(opened.mia)
+        for question in await desk.questions():
+            await desk.stop(question.piece, "Enough")
+        await opened.agency.settle()
+        assert heard.told(Boss) == [f"{told}\nWhat it had found: look_up answered INK"]
+        assert (await desk.outcome(outcome.task)).done

@@ -210,3 +210,22 @@ async def test_a_call_that_never_got_there_costs_nothing(database: str) -> None:
 def test_a_cost_is_rounded_up_to_a_whole_micro() -> None:
     price = Price(input="0.41", output=5)
     assert [price.micros(tokens, 0) for tokens in (0, 1, 2, 3, 100)] == [0, 1, 1, 2, 41]
+
+
+# M2
+async def test_what_was_counted_of_a_conversation_is_the_least_that_is_held_for_it_from_then_on(database: str) -> None:
+    """Digits take more tokens than they are reckoned at. What the provider counted stands: 9,000 went in, and more."""
+    dense = Says.tool(look_up, {"word": "x"}, tokens=(9_000, 20))
+    async with shop(database, STAFF) as at:
+        staged = Staged(AgentCast().plays(Finder, AgentScript(dense, DONE)), Finder)
+        at.agency.script(staged)
+        task = await at.agency.desk(at.mia).of(Finder).start(Find(), "it")
+        await staged.holds(1)
+        [row] = await rows_of(at.agency, task)
+        assert 5_000 < row.call_micros < 6_000
+        staged.let_go()
+        await until(lambda: len(staged.asked) == 2)
+        [row] = await rows_of(at.agency, task)
+        assert row.call_micros > 14_000
+        staged.hold_no_more()
+        await at.agency.settle()

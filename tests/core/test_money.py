@@ -306,3 +306,17 @@ async def test_an_answer_that_cost_more_than_was_held_is_charged_in_full_and_no_
         assert await account(at.agency, "rebinding") == (outcome.cost_micros, 0)
         rows = await rows_of(at.agency, outcome.task)
         assert [(row.status, row.reserved_micros) for row in rows] == [("Stopped", 0), ("Stopped", 0)]
+
+
+# M2
+@pytest.mark.parametrize("full", ["a binding", "rebinding"])
+async def test_where_one_of_several_accounts_has_no_room_nothing_is_held_on_any(database: str, full: str) -> None:
+    async with shop(database, STAFF) as at:
+        await at.agency.set_limit(full, Decimal("0.001"))
+        at.agency.script(AgentCast())
+        both = ["rebinding", "a binding"]
+        outcome = await at.agency.desk(at.mia).of(Finder).do(Find(), "it", on=both)
+        assert outcome.status is Status.STOPPED
+        assert f"the limit of {full} of EUR 0.001" in outcome.why
+        assert [await account(at.agency, key) for key in both] == [(0, 0)] * 2
+        check_money(await rows_of(at.agency, outcome.task))

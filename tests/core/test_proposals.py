@@ -529,3 +529,20 @@ async def test_arguments_that_are_not_those_of_the_fingerprint_are_not_run(datab
         with pytest.raises(Stale):
             await opened.agency.desk(opened.mia).approve(proposal.id, fingerprint=proposal.fingerprint)
         assert (await opened.the_shelf()).count == 0
+
+
+# P9, R10
+async def test_whoever_was_deactivated_signs_in_no_more_and_is_signed_in_nowhere(
+    database: str, clock: TestClock
+) -> None:
+    async with shop(database, [Clerk()], clock=clock) as opened:
+        agency = opened.agency
+        session = await agency.use_link(await agency.sign_in_link(opened.mia.id))
+        unused = await agency.sign_in_link(opened.mia.id)
+        assert session is not None
+        assert await agency.signed_in(session) == opened.mia
+        await agency.deactivate(opened.mia)
+        assert await agency.signed_in(session) is None
+        assert await agency.use_link(unused) is None
+        with pytest.raises(NotAllowed, match="deactivated"):
+            await agency.sign_in_link(opened.mia.id)

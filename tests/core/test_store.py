@@ -45,6 +45,17 @@ async def test_what_a_function_wrote_is_there_once_its_write_is_answered(databas
 
 
 # T5
+async def test_whoever_watches_is_told_of_each_commit_right_before_and_right_after_it(database: str) -> None:
+    told: list[tuple[str, int]] = []
+    async with a_store(database) as store:
+        store.watch = lambda when, number: told.append((when, number))
+        for n in range(3):
+            await store.write(put(n))
+            assert told[-2:] == [("before", n + 1), ("after", n + 1)]
+        assert len(told) == 6
+
+
+# T5
 async def test_a_function_that_raises_takes_nothing_of_the_others_with_it(database: str) -> None:
     def breaks(tx: Tx) -> None:
         put(1_000)(tx)

@@ -278,3 +278,18 @@ async def test_after_a_restart_what_nobody_decided_still_waits(database: str, cl
         await again.agency.settle()
         assert await again.agency.desk(again.mia).work_tree(outcome.task) == before
         assert heard.all == []
+
+
+# P3, T4
+async def test_the_record_says_of_each_piece_above_that_it_waits_no_more_once_what_it_waited_for_goes_on(
+    database: str, clock: TestClock
+) -> None:
+    async with shop(database, [Head(), Clerk()], clock=clock) as opened:
+        cast = AgentCast().plays(Head, AgentScript(hand_note(opened), BACK))
+        outcome, _ = await oversee(opened, cast.plays(Clerk, AgentScript(write(opened, "Dusty."), BACK)))
+        desk = opened.agency.desk(opened.mia)
+        await desk.approve((await desk.proposals())[0].id)
+        assert (await desk.stands(outcome.task)).done
+        said = [line.summary for line in await desk.trace_of(outcome.task)]
+        assert "Head waits no more: something under it goes on." in said
+        assert said.index("Clerk goes on.") < said.index("Head waits no more: something under it goes on.")

@@ -119,7 +119,7 @@ async def test_stopped_between_two_steps_it_does_nothing_more(
     assert [entry[0] for entry in added] == ["commits"], "it went on with work that was closed"
 
 
-# A5, A3
+# A5
 @pytest.mark.slow
 @pytest.mark.parametrize("database", ["postgresql"], indirect=True)
 async def test_stopped_in_the_middle_of_a_transaction_it_keeps_nobody_waiting_for_long(
