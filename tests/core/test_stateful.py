@@ -92,14 +92,16 @@ LEAVING = _turns("leg", "leg", "leg", "helper", "helper", "look", "ask", "ask", 
 CHANGING = _turns("put", "send", "put", "send", "look", "ask", "leg", "misput")
 ENDING = _turns("back", "back", "back", "misfit", "broken", "silent", most=1)
 TURNS = st.one_of(LEAVING, LEAVING, CHANGING, CHANGING, ENDING)
+BEGINNING = st.one_of(LEAVING, CHANGING, CHANGING)
 FAILING = st.builds(lambda how: Turn(fails=how), st.sampled_from(sorted(ERRORS)))
 QUIET_TURN = st.one_of(LEAVING, ENDING)  # changes nothing by itself
 WHICH = st.integers(0, 7)
 WHO = st.sampled_from(["mia", "noor"])
-GATES = st.sampled_from([Gate.PROPOSE] * 4 + [Gate.ALONE] * 3 + [Gate.PROPOSE_EVERY_TIME, Gate.NEVER])
+GATES = st.sampled_from([Gate.PROPOSE] * 3 + [Gate.ALONE] * 2 + [Gate.PROPOSE_EVERY_TIME, Gate.NEVER])
 CHANGES = st.sampled_from(["put", "send"])
 AGENTS = st.sampled_from(["Head", "Middle", "Hand"])
 BOUNDS = st.sampled_from(["", "", "once", "twice", "sum", "light", "hour"])
+RULE = st.tuples(WHO, AGENTS, CHANGES, st.booleans(), BOUNDS)
 LIMITS = st.sampled_from(["0.2", "0.2", "0.2", "0.05", "0.02", "0.012", "0.006"])
 TOP = st.sampled_from(["Head", "Head", "Middle", "Middle", "Hand", "persisting Hand"])
 
@@ -254,7 +256,8 @@ class Play(RuleBasedStateMachine):
         resumes=st.booleans(),
         together=st.sampled_from([None, None, "0.03"]),
         top=TOP,
-        turns=st.lists(st.tuples(WHICH, TURNS), min_size=2, max_size=6),
+        turns=st.lists(st.tuples(WHICH, BEGINNING), min_size=3, max_size=8),
+        rules=st.lists(RULE, max_size=4),
     )
     def begin(
         self,
@@ -264,6 +267,7 @@ class Play(RuleBasedStateMachine):
         together: str | None,
         top: str,
         turns: list[tuple[int, Turn]],
+        rules: list[tuple[str, str, str, bool, str]],
     ) -> None:
         async def begin() -> None:
             pairs = [(agent, tool) for agent in ("Head", "Middle", "Hand") for tool in ("put", "send")]
@@ -281,6 +285,9 @@ class Play(RuleBasedStateMachine):
             await self.settle()
             await self.giving(top, "mia", "0.2", "together")
             await self.settle()
+            for given in rules:
+                await self.giving_rule(*given)
+                await self.settle()
             await self.answering_models(turns)
 
         self.go(begin())
@@ -572,15 +579,15 @@ class Play(RuleBasedStateMachine):
         self.ledger.rules.append(given)
 
     @precondition(lambda self: len(self.ledger.rules) < 6)
-    @rule(by=WHO, agent=AGENTS, action=CHANGES, everybody=st.booleans(), bounds=BOUNDS)
-    def give_rule(self, by: str, agent: str, action: str, everybody: bool, bounds: str) -> None:
-        async def give() -> None:
-            allowed = self.may_give(by, agent, action, everybody)
-            verb = self.desk(by).give_rule(agent, action, for_everybody=everybody, bounds=self.bounds(bounds))
-            if await self.attempt(verb, allowed):
-                self.rule_given(by, agent, action, everybody, bounds)
+    @rule(rule=RULE)
+    def give_rule(self, rule: tuple[str, str, str, bool, str]) -> None:
+        self.go(self.giving_rule(*rule))
 
-        self.go(give())
+    async def giving_rule(self, by: str, agent: str, action: str, everybody: bool, bounds: str) -> None:
+        allowed = self.may_give(by, agent, action, everybody)
+        verb = self.desk(by).give_rule(agent, action, for_everybody=everybody, bounds=self.bounds(bounds))
+        if await self.attempt(verb, allowed):
+            self.rule_given(by, agent, action, everybody, bounds)
 
     @precondition(lambda self: self.ledger.rules)
     @rule(which=WHICH, by=WHO)
