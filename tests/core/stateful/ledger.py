@@ -108,8 +108,9 @@ class Ledger:
         return max((Words.now.gate(agent, action) for agent in at.agents(piece)), key=STRICTER.index)
 
     def asks_for(self, at: Snapshot, piece: str, action: str, mark: str, weight: int) -> None:
-        """A model in its piece's own run asked for a change."""
-        if action not in HOLDS[at.pieces[piece].agent]:
+        """A model in its piece's own run asked for a change. For somebody who is gone nothing more is done (R10)."""
+        person = at.wholes[at.pieces[piece].root].person
+        if action not in HOLDS[at.pieces[piece].agent] or (person is not None and not at.active(person)):
             return
         gate, rules = self.gate(at, piece, action, weight)
         if gate is Gate.NEVER:
@@ -119,9 +120,6 @@ class Ledger:
             return
         for rule in rules:
             rule.use(weight)
-        person = at.wholes[at.pieces[piece].root].person
-        if person is not None and not at.active(person):
-            return
         if action == "put":
             self.marks[mark] = weight
         else:
