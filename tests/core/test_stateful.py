@@ -825,11 +825,12 @@ def play(kind: str, fresh: Callable[[], str]) -> None:
     try:
         run_state_machine_as_test(seed(SEED)(machine), settings=chosen)
     except BaseException as error:
-        error.add_note(f"Play it again: HANDON_SEED={SEED} pytest tests/core/test_stateful.py -k {kind}")
+        profile = os.environ.get("HYPOTHESIS_PROFILE", "short")
+        error.add_note(f"Play it again: HYPOTHESIS_PROFILE={profile} HANDON_SEED={SEED} pytest {__file__} -k {kind}")
         raise
 
 
-# M2, M3, M4, M5, M7, M8, H1, E1, E3, E4, E9, P3, P4, P5, P10, P11, R4, R5, R6, R10, R11, R12, T3, T5, A3, A6, A7, A8
+# M2, M3, M4, M5, M7, M8, D5, D6, H1, E1, E3, E4, E9, P3, P4, P5, P10, P11, R4, R5, R6, R10, R11, R12, T3, T5, A3, A6, A7, A8
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_whatever_happens_everything_holds_at_every_moment(kind: str, databases: Databases, tmp_path: Path) -> None:
