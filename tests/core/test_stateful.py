@@ -93,6 +93,7 @@ CHANGING = _turns("put", "send", "put", "send", "look", "ask", "leg", "misput")
 ENDING = _turns("back", "back", "back", "misfit", "broken", "silent", most=1)
 TURNS = st.one_of(LEAVING, LEAVING, CHANGING, CHANGING, ENDING)
 BEGINNING = st.one_of(LEAVING, CHANGING, CHANGING)
+ASKING = st.lists(st.tuples(WHICH, CHANGING), min_size=1, max_size=3)
 FAILING = st.builds(lambda how: Turn(fails=how), st.sampled_from(sorted(ERRORS)))
 QUIET_TURN = st.one_of(LEAVING, ENDING)  # changes nothing by itself
 WHICH = st.integers(0, 7)
@@ -325,7 +326,7 @@ class Play(RuleBasedStateMachine):
         self.let_go(turns)
 
     @precondition(lambda self: self.working())
-    @rule(turns=st.lists(st.tuples(WHICH, CHANGING), min_size=1, max_size=3))
+    @rule(turns=ASKING)
     def change(self, turns: list[tuple[int, Turn]]) -> None:
         self.let_go(turns)
 
@@ -611,6 +612,18 @@ class Play(RuleBasedStateMachine):
 
         self.go(declare())
 
+    @precondition(lambda self: self.ledger.rules and self.working())
+    @rule(which=WHICH, gate=st.sampled_from([Gate.PROPOSE_EVERY_TIME, Gate.NEVER]), turns=ASKING)
+    def declare_stricter_than_a_rule(self, which: int, gate: Gate, turns: list[tuple[int, Turn]]) -> None:
+        """R6: a rule lifts an agent's "propose", and nothing that is stricter."""
+
+        async def declare() -> None:
+            lifted = one_of(self.ledger.rules, which)
+            Words.now.gates[lifted.agent, lifted.action] = gate
+            await self.answering_models(turns)
+
+        self.go(declare())
+
     # Stopping, and people who come and go
 
     def live(self) -> list[Any]:
@@ -830,7 +843,8 @@ def play(kind: str, fresh: Callable[[], str]) -> None:
         raise
 
 
-# M2, M3, M4, M5, M7, M8, D5, D6, H1, E1, E3, E4, E9, P3, P4, P5, P10, P11, R4, R5, R6, R10, R11, R12, T3, T5, A3, A6, A7, A8
+# D5, D6, H1, R4, R5, R6, R10, R11, R12, M2, M3, M4, M5, M7, M8, P3, P4, P5, P10, P11
+# E1, E3, E4, E9, A3, A6, A7, A8, T3, T5
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_whatever_happens_everything_holds_at_every_moment(kind: str, databases: Databases, tmp_path: Path) -> None:
