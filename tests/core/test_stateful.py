@@ -94,6 +94,7 @@ ENDING = _turns("back", "back", "back", "misfit", "broken", "silent", most=1)
 TURNS = st.one_of(LEAVING, LEAVING, CHANGING, CHANGING, ENDING)
 BEGINNING = st.one_of(LEAVING, CHANGING, CHANGING)
 WHICH = st.integers(0, 7)
+WEIGHTS = st.lists(st.integers(1, 3), min_size=1, max_size=4)
 ASKING = st.lists(st.tuples(WHICH, CHANGING), min_size=1, max_size=3)
 FAILING = st.builds(lambda how: Turn(fails=how), st.sampled_from(sorted(ERRORS)))
 QUIET_TURN = st.one_of(LEAVING, ENDING)  # changes nothing by itself
@@ -257,6 +258,7 @@ class Play(RuleBasedStateMachine):
         resumes=st.booleans(),
         together=st.sampled_from([None, None, "0.03"]),
         top=TOP,
+        first=_turns("leg", "leg", "helper"),
         turns=st.lists(st.tuples(WHICH, BEGINNING), min_size=3, max_size=8),
         rules=st.lists(RULE, max_size=4),
     )
@@ -267,6 +269,7 @@ class Play(RuleBasedStateMachine):
         resumes: bool,
         together: str | None,
         top: str,
+        first: Turn,
         turns: list[tuple[int, Turn]],
         rules: list[tuple[str, str, str, bool, str]],
     ) -> None:
@@ -289,7 +292,7 @@ class Play(RuleBasedStateMachine):
             for given in rules:
                 await self.giving_rule(*given)
                 await self.settle()
-            await self.answering_models(turns)
+            await self.answering_models([(0, first), *turns])
 
         self.go(begin())
 
@@ -612,17 +615,38 @@ class Play(RuleBasedStateMachine):
 
         self.go(declare())
 
-    @precondition(lambda self: self.ledger.rules and self.working())
-    @rule(which=WHICH, gate=st.sampled_from([Gate.PROPOSE_EVERY_TIME, Gate.NEVER]), turns=ASKING)
-    def declare_stricter_than_a_rule(self, which: int, gate: Gate, turns: list[tuple[int, Turn]]) -> None:
-        """R6: a rule lifts an agent's "propose", and nothing that is stricter."""
+    @precondition(lambda self: self.ledger.rules)
+    @rule(which=WHICH, weights=WEIGHTS, gate=st.sampled_from([None, None, Gate.PROPOSE_EVERY_TIME, Gate.NEVER]))
+    def ask_for_what_a_rule_lifts(self, which: int, weights: list[int], gate: Gate | None) -> None:
+        """R6, R12: a rule lifts its agent's "propose" within its bounds, and nothing that has become stricter."""
 
-        async def declare() -> None:
+        async def ask() -> None:
             lifted = one_of(self.ledger.rules, which)
-            Words.now.gates[lifted.agent, lifted.action] = gate
-            await self.answering_models(turns)
+            if gate is not None:
+                Words.now.gates[lifted.agent, lifted.action] = gate
+            if not self.working_for(lifted.agent):
+                await self.giving(lifted.agent, "noor" if lifted.person == self.id("noor") else "mia", "0.2", None)
+                await self.settle()
+            for held in self.working_for(lifted.agent)[-1:]:
+                self.answered(held, Turn(tuple((lifted.action, weight) for weight in weights)))
 
-        self.go(declare())
+        self.go(ask())
+
+    def working_for(self, agent: str) -> list[Held]:
+        return [held for held in self.working() if self.now.pieces[held.piece].agent == agent]
+
+    def legs(self) -> list[Held]:
+        return [held for held in self.working() if self.now.pieces[held.piece].depth > 0]
+
+    @precondition(lambda self: self.legs())
+    @rule(which=WHICH, action=CHANGES, weights=WEIGHTS)
+    def change_under_others(self, which: int, action: str, weights: list[int]) -> None:
+        """R4, R5: the strictest word of the branch counts."""
+
+        async def ask() -> None:
+            self.answered(one_of(self.legs(), which), Turn(tuple((action, weight) for weight in weights)))
+
+        self.go(ask())
 
     # Stopping, and people who come and go
 
