@@ -24,6 +24,7 @@ _of_whole = piece.c.root == whole.c.id
 _held_long = and_(piece.c.run == "held", piece.c.held_since <= bindparam("before"))  # not taken only just now
 _held = exists().where(_of_whole, piece.c.status == "Working", _held_long)
 _parked = exists().where(_of_whole, piece.c.status == "Working", piece.c.run == "parked")
+_held_at_all = exists().where(_of_whole, piece.c.run == "held")
 _due = exists().where(_of_whole, piece.c.run == "due")
 _due_now = exists().where(
     _of_whole, piece.c.run == "due", or_(piece.c.due_at.is_(None), piece.c.due_at <= bindparam("now"))
@@ -32,11 +33,19 @@ _quiet = (
     whole.c.ended_at.is_(None),
     whole.c.last_line_at <= bindparam("before"),
     ~_due_now,
-    or_(_held, and_(_parked, ~_due)),  # a piece that is tried again later is nobody's yet, and what waits for it waits
+    # What is parked counts by itself only where nothing goes on: no leg is due, now or later, and none was just taken.
+    or_(_held, and_(_parked, ~_due, ~_held_at_all)),
 )
 _QUIET = Statement(select(whole.c.id).where(*_quiet).order_by(whole.c.id))
 _QUIET_ONE = Statement(select(whole.c.id).where(whole.c.id == bindparam("root"), *_quiet))
-_SOME_DUE = Statement(select(piece.c.id).where(piece.c.root == bindparam("root"), piece.c.run == "due").limit(1))
+_SOME_GO_ON = Statement(
+    select(piece.c.id)
+    .where(
+        piece.c.root == bindparam("root"),
+        or_(piece.c.run == "due", and_(piece.c.run == "held", ~_held_long)),
+    )
+    .limit(1)
+)
 _LEFT = Statement(
     select(piece.c.id)
     .where(
@@ -78,8 +87,9 @@ def attend_to(house: House, tx: Tx, root: str) -> bool:
         return False
     if not was_abandoned(house, tx, root):
         return False
-    left = receipts.several(tx, [found.id for found in tx.all(_LEFT, root=root, before=_before(house, tx))])
-    if tx.one(_SOME_DUE, root=root) is not None:  # something goes on later: what is parked waits for that
+    before = _before(house, tx)
+    left = receipts.several(tx, [found.id for found in tx.all(_LEFT, root=root, before=before)])
+    if tx.one(_SOME_GO_ON, root=root, before=before) is not None:  # what is parked waits for what goes on
         left = [row for row in left if row.run == "held"]
     if house.settings.when_abandoned == "resume":
         return _take_up(house, tx, tree, left)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
 from handon import Status
 from handon.testing import AgentCast, AgentScript, TestClock
 from tests.builders import Find, shop
@@ -13,7 +11,6 @@ from tests.staging import DONE, STAFF, Finder, Gather, Lead, Staged, finders, ga
 
 
 # A1, A5
-@pytest.mark.xfail(strict=True, reason="what is parked on a leg that was taken just now is closed as abandoned")
 async def test_work_whose_leg_stood_in_line_for_long_and_was_just_taken_is_not_abandoned(
     database: str, clock: TestClock
 ) -> None:

@@ -295,3 +295,17 @@ async def test_an_approved_change_that_was_begun_outside_is_told_as_unknown_what
         await until(lambda: not at.agency._dispatcher.busy)
         assert (await desk.proposal(proposal.id)) == found and office.sent == ["Dear Noor"]
         assert [line.summary for line in await desk.trace_of(outcome.task) if "outcome is unknown" in line.summary]
+
+
+# A7, M3
+async def test_what_is_taken_up_holds_no_money_until_its_model_is_asked_again(database: str, clock: TestClock) -> None:
+    cast = AgentCast().plays(Lead, gathers(*finders(1))).plays(Finder, AgentScript(DONE))
+    mortal = Mortal(cast, finder_at(1))
+    async with shop(database, STAFF, clock=clock, **RESUME) as at:
+        at.agency.script(mortal)
+        task = await abandon(at, clock, Lead, Gather(), "things", on="rebinding")
+    async with reopened(database, mortal, clock=clock, concurrency=0, **RESUME) as agency:  # reads, and runs nothing
+        assert await agency.close_abandoned_work() == 1
+        rows = await rows_of(agency, task)
+        assert [(row.run, row.reserved_micros) for row in rows] == [("parked", 0), ("due", 0)]
+        assert await account(agency, "rebinding") == (CALL, 0)
