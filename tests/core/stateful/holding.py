@@ -10,6 +10,7 @@ from handon import TraceKind
 from tests.core.stateful.cast import Stage
 from tests.core.stateful.rows import Snapshot
 
+ABANDONED_AFTER = 30 * 60 * 1_000_000
 FINAL = {"Done", "Failed", "Stopped", "Cancelled"}
 
 
@@ -233,3 +234,5 @@ def only_the_quiet_is_abandoned(at: Snapshot, before: Snapshot | None) -> None:
             continue
         if (row.abandoned and not was.abandoned) or row.takeovers > was.takeovers:
             assert was.status == "Working", f"{row.agent} waited for a person, and was taken for abandoned"
+            long = was.held_since is None or at.now - was.held_since >= ABANDONED_AFTER
+            assert long, f"{row.agent} was taken just now, and taken for abandoned"
