@@ -35,6 +35,7 @@ from tests.staging import (
     check_money,
     reopened,
     rows_of,
+    until,
 )
 
 
@@ -283,10 +284,16 @@ async def test_a_turn_that_breaks_takes_what_it_had_asked_and_handed_on_with_it(
     async with shop(database, [Shipper(), Finder()]) as at:
         at.agency.script(staged)
         desk = at.agency.desk(at.mia)
-        outcome = await desk.of(Shipper).do(Ship(), "a stone")
-        assert outcome.done and outcome.result == Answer(number=5)
+        task = await desk.of(Shipper).start(Ship(), "a stone")
+
+        async def handed_back() -> bool:
+            [shipper, *_] = await rows_of(at.agency, task)
+            return shipper.closing == "Done"
+
+        await until(handed_back)  # and it ends once the finder that was called off has come back (E4)
         staged.hold_no_more()
-        await at.agency.settle()
+        outcome = await desk.stands(task)
+        assert outcome.done and outcome.result == Answer(number=5)
         assert await Trajectory(at.agency, outcome.task).still_going() == []
         assert (await desk.proposals(), await desk.questions()) == ([], [])
         lines = await desk.trace_of(outcome.task)
