@@ -259,6 +259,7 @@ class Play(RuleBasedStateMachine):
         resumes=st.booleans(),
         together=st.sampled_from([None, None, "0.03"]),
         top=TOP,
+        limit=st.sampled_from(["0.2", "0.2", "0.2", "0.02", "0.015"]),
         first=_turns("leg", "leg", "helper"),
         turns=st.lists(st.tuples(WHICH, BEGINNING), min_size=3, max_size=8),
         rules=st.lists(RULE, max_size=4),
@@ -270,6 +271,7 @@ class Play(RuleBasedStateMachine):
         resumes: bool,
         together: str | None,
         top: str,
+        limit: str,
         first: Turn,
         turns: list[tuple[int, Turn]],
         rules: list[tuple[str, str, str, bool, str]],
@@ -288,7 +290,7 @@ class Play(RuleBasedStateMachine):
             if together:
                 await self.agency.set_limit("together", Decimal(together))
             await self.settle()
-            await self.giving(top, "mia", "0.2", "together")
+            await self.giving(top, "mia", limit, "together")
             await self.settle()
             for given in rules:
                 await self.giving_rule(*given)
