@@ -316,7 +316,7 @@ def take_in(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer) -> 
     work.say(tx, receipt, "assistant", answer.text, as_json)
     said = Message("assistant", answer.text, tuple(calls))
     scene = scenes.of(house, tx, tree, receipt)
-    if scene is None or scene.end_closing():
+    if scene is None or scene.end_closing() or _nobody_left(scene):
         return None
     if not calls:
         told = f"Nothing was called. When the work is done, call {HAND_BACK} with the result."

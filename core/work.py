@@ -187,8 +187,7 @@ def keep_calls(tx: Tx, calls: list[dict[str, Any]]) -> None:
 def make_due_again(house: House, tx: Tx, tree: Tree, receipt: Receipt, **changes: Any) -> None:
     """A piece that somebody holds is due for whoever takes it next; its holder holds it no more. Money that is held
     for a call of its own is given back."""
-    if receipt.call_micros:
-        money.release(tx, tree, receipts.branch(tx, receipt), receipt.call_micros)
+    _give_back_money(tx, tree, receipt)
     receipt.set(run="due", fence=receipt.fence + 1, held_since=None, **changes)
     if receipt.due_at is None:
         house.wake(tx, receipt.id)
@@ -337,8 +336,11 @@ def end(
     label = house.label(receipt.agent)
     if receipt.handed_on and _live_child(tx, receipt):
         call_off_below(house, tx, tree, receipt, f"{label} above it {ENDINGS[status]}.", at_once=receipt.abandoned)
-    if receipt.call_micros:
-        money.release(tx, tree, receipts.branch(tx, receipt), receipt.call_micros)
+        if _live_child(tx, receipt):
+            _end_after_what_is_under_it(tx, tree, receipt, status, why, result)
+            return
+    result = receipt.result if result is None else result
+    _give_back_money(tx, tree, receipt)
     receipt.set(
         status=str(status),
         run="ended",
@@ -368,6 +370,22 @@ def end(
         close_if_quiet(house, tx, tree, above)
     elif above.ended_at is None:
         _came_back(house, tx, tree, above, receipt, status, why, result)
+
+
+def _end_after_what_is_under_it(
+    tx: Tx, tree: Tree, receipt: Receipt, status: Status, why: str, result: str | None
+) -> None:
+    """A run still has something under this piece in hand: the piece is let go, and ends once that has ended."""
+    mark_closing(receipt, status, why)
+    _give_back_money(tx, tree, receipt)
+    _withdraw_requests(tx, tree, receipt, why)
+    receipt.set(run="parked", fence=receipt.fence + 1, held_since=None, result=result)
+
+
+def _give_back_money(tx: Tx, tree: Tree, receipt: Receipt) -> None:
+    """Let go of what is held for a call of its own that will not be settled."""
+    if receipt.call_micros:
+        money.release(tx, tree, receipts.branch(tx, receipt), receipt.call_micros)
 
 
 def _withdraw_requests(tx: Tx, tree: Tree, receipt: Receipt, why: str) -> None:
