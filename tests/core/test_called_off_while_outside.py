@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from handon import Agent, Delegation, Permits, Skill, Specialist, Status
 from handon.testing import AgentCast, AgentScript, Says, TestClock
 from tests.builders import Answer, Find, shop
@@ -24,7 +22,6 @@ class Poster(Agent):
 
 
 # E4
-@pytest.mark.xfail(strict=True, reason="it ends before what it handed on has ended")
 async def test_a_piece_that_is_stopped_while_it_reaches_outside_ends_after_what_it_handed_on(
     database: str, clock: TestClock
 ) -> None:
@@ -54,7 +51,6 @@ async def test_a_piece_that_is_stopped_while_it_reaches_outside_ends_after_what_
 
 
 # R10
-@pytest.mark.xfail(strict=True, reason="what reaches outside is asked only whether its agent may")
 async def test_what_a_model_asks_for_after_its_person_is_gone_reaches_nothing_outside(
     database: str, clock: TestClock
 ) -> None:
