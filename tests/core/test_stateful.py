@@ -204,6 +204,7 @@ class Play(RuleBasedStateMachine):
         holding.delegations_are_kept(at)
         holding.lines_tell_it_once(at)
         holding.only_the_quiet_is_abandoned(at, before)
+        holding.nobody_is_woken_in_vain(at, before)
         ledger.new_sends_are_allowed(at, stage.sent[self.seen_sent :])
         self.seen_sent = len(stage.sent)
         ledger.agrees(at, stage)
@@ -258,6 +259,7 @@ class Play(RuleBasedStateMachine):
         resumes=st.booleans(),
         together=st.sampled_from([None, None, "0.03"]),
         top=TOP,
+        limit=st.sampled_from(["0.2", "0.2", "0.2", "0.02", "0.015"]),
         first=_turns("leg", "leg", "helper"),
         turns=st.lists(st.tuples(WHICH, BEGINNING), min_size=3, max_size=8),
         rules=st.lists(RULE, max_size=4),
@@ -269,6 +271,7 @@ class Play(RuleBasedStateMachine):
         resumes: bool,
         together: str | None,
         top: str,
+        limit: str,
         first: Turn,
         turns: list[tuple[int, Turn]],
         rules: list[tuple[str, str, str, bool, str]],
@@ -287,7 +290,7 @@ class Play(RuleBasedStateMachine):
             if together:
                 await self.agency.set_limit("together", Decimal(together))
             await self.settle()
-            await self.giving(top, "mia", "0.2", "together")
+            await self.giving(top, "mia", limit, "together")
             await self.settle()
             for given in rules:
                 await self.giving_rule(*given)
@@ -488,6 +491,20 @@ class Play(RuleBasedStateMachine):
             self.ledger.approved(at, proposal, self.id(by), weight)
             if from_now_on:
                 self.rule_given(by, agent, proposal.action, from_now_on == "everybody", bounds)
+
+    @precondition(lambda self: self.undecided())
+    @rule(which=WHICH, above=WHICH)
+    def approve_what_is_forbidden_since(self, which: int, above: int) -> None:
+        """R5, R11: what somebody on the branch has come to never do is not approvable."""
+
+        async def approve() -> None:
+            proposal = one_of(self.undecided(), which)
+            by = next((by for by in ("mia", "noor") if self.may_decide(proposal, by)), None)
+            Words.now.gates[one_of(self.now.agents(proposal.piece), above), proposal.action] = Gate.NEVER
+            if by is not None:
+                await self.approving(proposal, by, None)
+
+        self.go(approve())
 
     @precondition(lambda self: self.undecided())
     @rule(which=WHICH, by=WHO)

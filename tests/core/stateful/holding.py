@@ -236,3 +236,13 @@ def only_the_quiet_is_abandoned(at: Snapshot, before: Snapshot | None) -> None:
             assert was.status == "Working", f"{row.agent} waited for a person, and was taken for abandoned"
             long = was.held_since is None or at.now - was.held_since >= ABANDONED_AFTER
             assert long, f"{row.agent} was taken just now, and taken for abandoned"
+
+
+def nobody_is_woken_in_vain(at: Snapshot, before: Snapshot | None) -> None:
+    """H1, P4: a piece that is parked on legs and people is taken up once all of them have answered, and not before."""
+    for row in at.pieces.values():
+        was = before.pieces.get(row.id) if before else None
+        if was is None or not was.run == row.run == "parked" or was.turn != row.turn:
+            continue
+        if not any(call.name == "send" for call in at.calls[row.id]):  # which its own run has to make once approved
+            assert was.fence == row.fence, f"{row.agent} was woken, and not all it waits for had come back"
