@@ -58,9 +58,11 @@ async def begin(request: AnyRequest) -> Response[str] | Redirect:
 async def back(request: AnyRequest) -> Response[str] | Redirect:
     """Back from the provider: whoever it says is there is signed in, or is told why not."""
     provider: Provider | None = request.app.state.provider
+    if provider is None:
+        return Redirect("/sign-in", status_code=303)
     state = request.query_params.get("state", "")
     attempt = _attempt(request, state)
-    if provider is None or attempt is None or not await _agency(request).use_state(state, LASTS):
+    if attempt is None or not await _agency(request).use_state(state, LASTS):
         if request.user is not None:  # by this very sign-in, say: the back button leads here
             return Redirect("/", status_code=303)
         return _refused(request, TOO_OLD, "/", status=400)

@@ -60,7 +60,7 @@ def must_be_signed_in(connection: Connection, _: BaseRouteHandler) -> None:
 
 def inside(address: str) -> str:
     """An address of this site to go on to; anything else is the start page."""
-    local = re.fullmatch(r"/(?![/\\])[^\\\x00-\x20\x7f]*", address) is not None
+    local = re.fullmatch(r"/(?![/\\])[^\\\x00-\x1f\x7f]*", address) is not None
     return address if local and not address.startswith("/sign-in") else "/"
 
 

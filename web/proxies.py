@@ -38,10 +38,10 @@ class BehindProxies:
         self._trusted = tuple(trusted)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and self._trusts(scope):
-            said: Any = scope
-            scope = {**said, **_as_forwarded(said)}
-        await self._app(scope, receive, send)
+        said: Any = scope
+        if said["type"] == "http" and self._trusts(said):
+            said = {**said, **_as_forwarded(said)}
+        await self._app(said, receive, send)
 
     def _trusts(self, scope: Any) -> bool:
         try:
