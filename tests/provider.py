@@ -22,6 +22,7 @@ from joserfc.jwk import OctKey, RSAKey
 
 CLIENT = "handon"
 SECRET = "a-secret-of-the-client"
+FIRST = RSAKey.generate_key(2048, {"kid": "first"})
 
 
 class Provider:
@@ -30,7 +31,7 @@ class Provider:
 
     def __init__(self, issuer: str) -> None:
         self.issuer = issuer
-        self.keys = [RSAKey.generate_key(2048, {"kid": "first"})]
+        self.keys = [FIRST]
         self.signer: RSAKey | OctKey = self.keys[0]
         self.nonce = ""
         self.subject = "s-1"

@@ -15,7 +15,7 @@ from litestar.response import Redirect
 from core.agency import Agency
 from core.errors import NotAllowed
 from web.login import inside, let_in, page
-from web.oidc import LASTS, Attempt, Provider, Refused, Seal, cookie_of, older
+from web.oidc import LASTS, Attempt, Provider, Refused, Seal, cookie_of, known_error, older
 
 BACK = "/sign-in/back"
 MOST = 5  # attempts that one browser may have under way
@@ -65,7 +65,9 @@ async def back(request: AnyRequest) -> Response[str] | Redirect:
     if attempt is None or not await _agency(request).use_state(state, LASTS):
         if request.user is not None:  # by this very sign-in, say: the back button leads here
             return Redirect("/", status_code=303)
-        return _refused(request, TOO_OLD, "/", status=400)
+        # Some providers leave the state out where they let nobody in. Then nothing but the kind of error is repeated.
+        told = None if state else known_error(request.query_params.get("error", ""))
+        return _refused(request, str(told or TOO_OLD), "/", status=told.status if told else 400)
     try:
         who = await provider.finish(attempt, request.query_params)
         session = await _agency(request).sign_in_as(who)

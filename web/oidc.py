@@ -444,6 +444,11 @@ _SENTENCES = {
 }
 
 
+def known_error(error: str) -> Refused | None:
+    """A known error of a provider's, in our words alone; None where it is not known."""
+    return _in_words(error, "") if error in _SENTENCES else None
+
+
 def _in_words(error: str, said: str) -> Refused:
     """An error of the provider's. Its own text is repeated as text, and known codes are said in our words."""
     sentence, status = _SENTENCES.get(error, ("It did not sign you in.", 400))

@@ -18,6 +18,7 @@ import httpx
 import pytest
 from litestar import Litestar
 
+from core.clock import Clock
 from handon import Agency, Desk, Person, has_role
 from handon.testing import AgentCast, AgentScript, Says
 from tests import builders
@@ -177,10 +178,10 @@ async def site(sqlite_database: str) -> AsyncIterator[Site]:
 
 
 @asynccontextmanager
-async def open_site(database: str, **settings: Any) -> AsyncIterator[Site]:
+async def open_site(database: str, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Site]:
     """A site whose application is made with these settings."""
     policies = replace(builders.POLICIES, audits_agents=has_role("auditor"))
-    agency = builders.make(database, policies=policies, name="The Shelves")
+    agency = builders.make(database, policies=policies, name="The Shelves", clock=clock)
     app = create_app(agency, **settings)
     async with _open(app):
         mia = await agency.add_person("mia@bindery.test", "Mia", roles=["binder"])
