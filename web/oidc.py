@@ -431,16 +431,16 @@ def _half_hash(text: str, algorithm: str) -> bytes:
 
 
 _SENTENCES = {
-    "access_denied": ("You were not let in there, or you called it off.", 403),
-    "login_required": ("You are not signed in there.", 403),
-    "interaction_required": ("It needs something of you there first.", 403),
-    "consent_required": ("It needs your consent there first.", 403),
-    "temporarily_unavailable": ("It cannot do it just now.", 503),
-    "server_error": ("Something went wrong there.", 503),
-    "invalid_grant": ("It does not take this answer, or not a second time.", 400),
-    "invalid_client": ("It does not know Handon by what is configured here. Tell whoever runs Handon.", 503),
-    "unauthorized_client": ("It does not let Handon do this. Tell whoever runs Handon.", 503),
-    "invalid_scope": ("It does not tell Handon what it asks for. Tell whoever runs Handon.", 503),
+    "access_denied": ("You were not let in at the provider, or you called it off.", 403),
+    "login_required": ("You are not signed in at the provider.", 403),
+    "interaction_required": ("The provider needs something of you first.", 403),
+    "consent_required": ("The provider needs your consent first.", 403),
+    "temporarily_unavailable": ("The provider cannot sign anybody in just now.", 503),
+    "server_error": ("Something went wrong at the provider.", 503),
+    "invalid_grant": ("The provider does not take this answer, or not a second time.", 400),
+    "invalid_client": ("The provider does not know Handon by what is configured here. Tell whoever runs Handon.", 503),
+    "unauthorized_client": ("The provider does not let Handon do this. Tell whoever runs Handon.", 503),
+    "invalid_scope": ("The provider does not tell Handon what it asks for. Tell whoever runs Handon.", 503),
 }
 
 
@@ -451,5 +451,5 @@ def known_error(error: str) -> Refused | None:
 
 def _in_words(error: str, said: str) -> Refused:
     """An error of the provider's. Its own text is repeated as text, and known codes are said in our words."""
-    sentence, status = _SENTENCES.get(error, ("It did not sign you in.", 400))
+    sentence, status = _SENTENCES.get(error, ("The provider did not sign you in.", 400))
     return Refused(sentence, said=_line(said) or ("" if error in _SENTENCES else _line(error)), status=status)

@@ -67,7 +67,7 @@ def test_signing_in_at_a_provider_in_two_tabs_going_back_and_signing_out(
     # Signed out here, and then there.
     page.locator(".menu summary").click()
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("You are signed out here.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("You are signed out.")
     page.get_by_role("link", name="Sign out there too").click()
     page.wait_for_url(re.compile(re.escape(issuer)))
     other.goto(f"{server.base}/inbox")

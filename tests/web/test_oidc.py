@@ -98,7 +98,7 @@ async def test_whoever_calls_it_off_there_is_told_so_and_may_begin_again(at_mock
     browser = at_mock.browser()
     answer = await browser.get(await press_there(await begun(browser, "/work"), action="deny"))
     assert answer.status_code == 403
-    assert "You were not let in there, or you called it off." in text_of(answer.text)
+    assert "You were not let in at the provider, or you called it off." in text_of(answer.text)
     assert f'href="{START}?next=/"' in answer.text  # this one forgets the state, and with it where they wanted to go
     assert "handon" not in browser.cookies
 
@@ -142,7 +142,7 @@ async def test_signing_out_ends_the_session_here_and_leads_to_the_providers_own(
     token = browser.cookies["handon"]
     answer = await browser.submit("/inbox", "/sign-out")
     assert await at_mock.agency.signed_in(token) is None
-    assert "You are signed out here." in text_of(answer.text)
+    assert "You are signed out." in text_of(answer.text)
     assert f'href="{mock}/oauth2/end_session?client_id={CLIENT}"' in answer.text
 
 
@@ -399,7 +399,7 @@ async def test_a_code_that_the_provider_turns_down_is_said_in_words(at_provider:
     provider.fails = (400, {"error": "invalid_client", "error_description": "unknown client handon"})
     answer = await come_back(at_provider.browser(), provider)
     assert answer.status_code == 503
-    assert "It does not know Handon by what is configured here." in text_of(answer.text)
+    assert "The provider does not know Handon by what is configured here." in text_of(answer.text)
     assert "unknown client handon" in text_of(answer.text)
     provider.fails = (500, {})
     assert (await come_back(at_provider.browser(), provider)).status_code == 503
