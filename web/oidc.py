@@ -44,6 +44,7 @@ SKEW = 60  # seconds that the provider's clock may differ from ours
 KEPT = timedelta(hours=1)  # the provider's description of itself
 PATIENCE = 10.0  # seconds for one answer of the provider
 COOKIE = "handon_at_"
+LONGEST = 1000  # characters of an address to go on to: a longer one would not fit into a cookie
 SHOWN = 300  # characters of what the provider says that a page repeats
 
 
@@ -84,8 +85,7 @@ def configured(
         return None
     if not issuer or not client_id:
         raise HandonError("A provider needs both an issuer and a client id: HANDON_OIDC_ISSUER, HANDON_OIDC_CLIENT_ID.")
-    parts = urlsplit(issuer)
-    if not _safe(issuer, loopback_too=True) or parts.query or parts.fragment:
+    if not _safe(issuer, loopback_too=True) or "?" in issuer or "#" in issuer:
         raise HandonError(f"{issuer!r} is no issuer: it is an https address, without a query.")
     if bool(roles_claim) != bool(roles):
         raise HandonError(
@@ -108,10 +108,12 @@ def _mapping(text: str) -> tuple[tuple[str, str], ...]:
 
 def _safe(address: object, loopback_too: bool) -> bool:
     """Whether what is sent there cannot be read on the way."""
-    if not isinstance(address, str):
+    try:
+        parts = urlsplit(address) if isinstance(address, str) else urlsplit("")
+        host = parts.hostname or ""
+    except ValueError:
         return False
-    parts = urlsplit(address)
-    return bool(parts.hostname) and (parts.scheme == "https" or (loopback_too and _loopback(parts.hostname or "")))
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and loopback_too and _loopback(host)))
 
 
 def _loopback(host: str) -> bool:
@@ -198,7 +200,7 @@ class Provider:
     async def begin(self, back: str, next: str) -> tuple[str, Attempt]:
         """Where to send the browser, and the attempt to keep. Raises Refused."""
         described = await self._description()
-        attempt = Attempt.new(back, next)
+        attempt = Attempt.new(back, next if len(json.dumps(next)) <= LONGEST else "/")
         async with self._client(described, back) as client:
             address, _ = client.create_authorization_url(
                 described["authorization_endpoint"],

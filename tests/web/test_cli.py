@@ -33,6 +33,7 @@ TOKEN = re.compile(r'name="_csrf_token" value="([^"]+)"')
         ([APP, "--database", "nonsense"], "'nonsense' is no address of a database"),
         ([APP, "--oidc-issuer", "https://login.test"], "needs both an issuer and a client id"),
         ([APP, "--oidc-issuer", "http://login.test", "--oidc-client-id", "x"], "'http://login.test' is no issuer"),
+        ([APP, "--oidc-issuer", "https://[", "--oidc-client-id", "x"], "is no issuer"),
         ([APP, "--oidc-issuer", "https://l.test?a=b", "--oidc-client-id", "x"], "is no issuer"),
         ([APP, *PROVIDER, "--oidc-roles-claim", "groups"], "needs to be told which of its values gives which role"),
         ([APP, *PROVIDER, "--oidc-roles", "a=binder"], "needs to be told which of its values gives which role"),

@@ -351,7 +351,9 @@ async def test_a_provider_that_says_it_is_another_is_not_used(at_provider: Site,
 
 
 @pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint", "jwks_uri"])
-@pytest.mark.parametrize("address", [None, "http://elsewhere.test/", "javascript:alert(1)", 7])
+@pytest.mark.parametrize(
+    "address", [None, "http://elsewhere.test/", "javascript://127.0.0.1/%0aalert(1)", "http://[", 7]
+)
 async def test_a_provider_whose_addresses_cannot_be_used_safely_is_not_used(
     at_provider: Site, provider: Provider, name: str, address: Any
 ) -> None:
@@ -470,6 +472,17 @@ async def test_a_browser_keeps_the_cookies_of_a_few_attempts_only(at_provider: S
     for _ in range(12):
         await begun(browser)
     assert len([name for name in browser.cookies if name.startswith("handon_at_")]) == 5
+
+
+async def test_an_address_that_is_too_long_for_a_cookie_is_left_behind_and_the_sign_in_is_not(
+    at_provider: Site, provider: Provider
+) -> None:
+    browser = at_provider.browser()
+    sent = query_of(await begun(browser, "/work?about=" + "é" * 2000))
+    provider.nonce = sent["nonce"]
+    assert len(next(iter(browser.cookies.values()))) < 4000
+    answer = await browser.get("/sign-in/back", params={"code": "one", "state": sent["state"]})
+    assert answer.url.path == "/inbox"
 
 
 async def test_cookies_are_for_the_server_alone_and_over_tls_for_tls_alone(
