@@ -309,6 +309,15 @@ async def test_a_token_signed_with_the_clients_secret_or_the_public_key_signs_no
         assert not await signs_in(at_provider, provider)
 
 
+async def test_a_token_signed_in_another_way_than_the_provider_says_signs_nobody_in(
+    at_provider: Site, provider: Provider
+) -> None:
+    provider.header = {"alg": "RS512"}
+    assert not await signs_in(at_provider, provider)
+    provider.header = {}
+    assert await signs_in(at_provider, provider)
+
+
 async def test_an_answer_without_an_id_token_signs_nobody_in(at_provider: Site, provider: Provider) -> None:
     provider.tokens = {"id_token": None}
     assert not await signs_in(at_provider, provider)
