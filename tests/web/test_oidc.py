@@ -561,6 +561,19 @@ async def test_what_the_token_leaves_out_is_asked_for_and_believed_only_of_the_s
     assert not await signs_in(at_provider, provider)
 
 
+async def test_where_the_token_and_what_is_told_differ_the_token_counts(
+    provider: Provider, sqlite_database: str
+) -> None:
+    oidc = Configured(provider.issuer, CLIENT, SECRET, roles_claim="groups", roles=(("g-masters", "master"),))
+    provider.claims = {"email_verified": False}
+    provider.more = {"sub": "s-1", "email": "mia@bindery.test", "email_verified": True, "groups": ["g-masters"]}
+    async with open_site(sqlite_database, oidc=oidc) as site:
+        assert not await signs_in(site, provider)
+        provider.claims = {}
+        assert await signs_in(site, provider)
+        assert {person.name for person in await site.agency.people() if "master" in person.roles} == {"Mia", "Noor"}
+
+
 @pytest.mark.parametrize(
     "elsewhere",
     ["//evil.test/", "https://evil.test/", "/\\evil.test", "/\t/evil.test", "/\r/evil.test", "javascript:alert(1)"],
