@@ -55,7 +55,7 @@ from core.settings import Settings
 from core.sql import Statement
 from core.store import Store, Tx
 from core.tables import account
-from core.values import Delegated, Person
+from core.values import Delegated, Identity, Person
 
 T = TypeVar("T")
 
@@ -301,6 +301,20 @@ class Agency:
     async def link_for(self, token: str) -> Person | None:
         """Whose link it is, without using it up; None where it is unknown, used or too old."""
         return await self.store.read(lambda tx: signing_in.link_for(tx, token))
+
+    async def sign_in_as(self, who: Identity) -> str:
+        """A session's token for whoever a provider says it is; who that is here, and what roles they hold from then
+        on, is `signing_in.sign_in_as`. Raises NotAllowed."""
+        return await self.store.write(lambda tx: signing_in.sign_in_as(tx, who))
+
+    async def use_state(self, state: str, lasts: timedelta) -> bool:
+        """Use the state of a sign-in at a provider up; answers whether this is the first time."""
+        return await self.store.write(lambda tx: signing_in.use_state(tx, state, lasts))
+
+    async def forget_identities(self, person: Person | UUID) -> None:
+        """Let a person whose account at the provider is a new one be found by their e-mail again. Roles that the
+        provider gave are taken away until then."""
+        await self.store.write(lambda tx: signing_in.forget_identities(tx, _id(person)))
 
     async def secret(self, name: str) -> str:
         """A random secret of this database, made when first asked for: for signing what pages send out."""

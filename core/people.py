@@ -23,8 +23,11 @@ _STANDING = Statement(
 _BY_EMAIL = Statement(select(person).where(person.c.email == bindparam("email")))
 _ALL = Statement(select(person).where(person.c.deactivated_at.is_(None)).order_by(person.c.name, person.c.id))
 _ROLES = Statement(select(role_grant.c.role).where(role_grant.c.person == bindparam("person")))
-_INSERT = insert_into(person)
+_INSERT = insert_into(person, or_ignore=True)
 _GRANT = insert_into(role_grant, or_ignore=True)
+_REVOKE = Statement(
+    delete(role_grant).where(role_grant.c.person == bindparam("person"), role_grant.c.role == bindparam("role"))
+)
 _DEACTIVATE = Statement(
     update(person)
     .where(person.c.id == bindparam("person_id"), person.c.deactivated_at.is_(None))
@@ -85,10 +88,9 @@ def add(tx: Tx, email: str, name: str, roles: list[str]) -> Person:
         raise BadInput({"email": f"{email!r} is no e-mail address."})
     if not name or len(name) > 200:
         raise BadInput({"name": "A person has a name of at most 200 characters."})
-    found = tx.one(_BY_EMAIL, email=address)
-    id = found.id if found else ids.new_id()
-    if found is None:
-        tx.run(_INSERT, id=id, email=address, name=name, added_at=tx.now, deactivated_at=None)
+    if tx.one(_BY_EMAIL, email=address) is None:  # or somebody else adds them right now
+        tx.run(_INSERT, id=ids.new_id(), email=address, name=name, added_at=tx.now, deactivated_at=None)
+    id = tx.one(_BY_EMAIL, email=address).id
     grant(tx, id, roles)
     return find(tx, id)
 
@@ -97,6 +99,12 @@ def grant(tx: Tx, id: str, roles: list[str]) -> None:
     row(tx, id)
     for role in roles:
         tx.run(_GRANT, person=id, role=str(role))
+
+
+def revoke(tx: Tx, id: str, roles: list[str]) -> None:
+    row(tx, id)
+    for role in roles:
+        tx.run(_REVOKE, person=id, role=str(role))
 
 
 def deactivate(tx: Tx, id: str) -> None:

@@ -90,6 +90,27 @@ sign_in = Table(
     Index(None, "person"),
 )
 
+# Who somebody is at an OpenID Connect provider.
+identity = Table(
+    "identity",
+    metadata,
+    Column("issuer", String(500), primary_key=True),
+    Column("subject", String(255), primary_key=True),
+    Column("person", _id(), ForeignKey("person.id"), nullable=False),
+    Column("roles", Text, nullable=False),  # that the provider's claim gave them, sorted, one a line
+    Column("first_at", BigInteger, nullable=False),
+    Column("last_at", BigInteger, nullable=False),
+    UniqueConstraint("person", "issuer"),
+)
+
+# A sign-in that came back from a provider: it does so once.
+used_state = Table(
+    "used_state",
+    metadata,
+    Column("state_hash", String(64), primary_key=True),
+    Column("ends_at", BigInteger, nullable=False),  # from then on the state is too old in any case
+)
+
 # Random secrets of this database, for signing what pages send out.
 secret = Table(
     "secret",

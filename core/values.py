@@ -114,6 +114,19 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a provider says that somebody is. `roles` are those of the app that its claim gives; None where no claim is
+    asked, and then roles stay as they are."""
+
+    issuer: str
+    subject: str
+    email: str
+    email_verified: bool
+    name: str
+    roles: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Abilities:
     """What the app's policies answer for one person (rule R9)."""
 

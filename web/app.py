@@ -16,8 +16,9 @@ from litestar.di import Provide
 from litestar.middleware import DefineMiddleware
 
 from core.agency import Agency
-from web import deps, errors, live, login, security
+from web import callback, deps, errors, live, login, security
 from web.assets import Assets
+from web.oidc import Configured, Provider, Seal
 from web.pages import decide, give, health, home, inbox, record, stop, work
 from web.render import Renderer
 
@@ -28,13 +29,15 @@ def create_app(
     agency: Agency,
     *,
     demo: bool = False,
+    oidc: Configured | None = None,
     secret: str | None = None,
     opened: Opened | None = None,
     failed: Callable[[Exception], None] | None = None,
 ) -> Litestar:
     """The application for one agency.
 
-    `demo` lets the door say that links were printed where Handon was started. `secret` signs the forms' tokens; without
+    `demo` lets the door say that links were printed where Handon was started. `oidc` is the provider that people sign
+    in at. `secret` signs the forms' tokens; without
     one it is the agency's own, which its database keeps. `opened` is awaited once the agency is open; `failed` is told
     why it could not be opened.
     """
@@ -47,6 +50,7 @@ def create_app(
             try:
                 await stack.enter_async_context(agency)
                 await _keep_secret(agency, csrf, secret)
+                app.state.seal = Seal(await agency.secret("attempts"), agency.clock.now)
                 if opened is not None:
                     await opened(agency)
             except Exception as error:
@@ -71,10 +75,10 @@ def create_app(
         dependencies={"visit": Provide(deps.visit)},
         include_in_schema=False,
     )
-    return Litestar(
+    app = Litestar(
         route_handlers=[
             behind_the_door,
-            Router("/", route_handlers=[*login.handlers, health.health]),
+            Router("/", route_handlers=[*login.handlers, *callback.handlers, health.health]),
             *assets.routes(),
         ],
         lifespan=[lifespan],
@@ -83,10 +87,18 @@ def create_app(
         compression_config=CompressionConfig(backend="gzip", minimum_size=1024, gzip_compress_level=5),
         before_send=[security.guard_answers],
         exception_handlers=errors.handlers,
-        state=State({"agency": agency, "renderer": Renderer(agency, assets), "demo": demo}),
+        state=State(
+            {
+                "agency": agency,
+                "renderer": Renderer(agency, assets),
+                "demo": demo,
+                "provider": Provider(oidc, agency.clock.now) if oidc is not None else None,
+            }
+        ),
         openapi_config=None,
         logging_config=None,
     )
+    return app
 
 
 async def _keep_secret(agency: Agency, csrf: CSRFConfig, secret: str | None) -> None:

@@ -27,7 +27,9 @@ from sqlalchemy.exc import ArgumentError
 from core.agency import Agency
 from core.errors import HandonError
 from core.record import verify_export
+from web import oidc, proxies
 from web.app import create_app
+from web.callback import BACK
 
 GRACE = 5  # seconds that open requests are given when the server is told to stop
 
@@ -109,6 +111,26 @@ def bound(host: str, port: int) -> socket.socket:
     return listener
 
 
+def provider_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The options of the provider that people sign in at, each also a variable of the environment. The client's secret
+    is only that: a command line can be read by everybody on the machine."""
+    options = (
+        ("issuer", "HANDON_OIDC_ISSUER", "The OpenID Connect provider that people sign in at."),
+        (
+            "client_id",
+            "HANDON_OIDC_CLIENT_ID",
+            "What Handon is there; its secret is HANDON_OIDC_CLIENT_SECRET.",
+        ),
+        ("scopes", "HANDON_OIDC_SCOPES", "What is asked for besides openid.  [default: email profile]"),
+        ("roles_claim", "HANDON_OIDC_ROLES_CLAIM", "The claim that says what roles somebody has."),
+        ("roles", "HANDON_OIDC_ROLES", "Which value of it gives which role: value=role,value=role."),
+    )
+    for name, variable, help in reversed(options):
+        option = f"--oidc-{name.replace('_', '-')}"
+        command = click.option(option, name, envvar=variable, show_envvar=True, help=help)(command)
+    return command
+
+
 @click.group()
 @click.version_option(package_name="handon")
 def main() -> None:
@@ -121,18 +143,38 @@ def main() -> None:
 @click.option("--host", default="127.0.0.1", show_default=True, envvar="HANDON_HOST")
 @click.option("--port", default=8100, show_default=True, type=click.IntRange(0, 65535), envvar=["HANDON_PORT", "PORT"])
 @click.option("--database", envvar="HANDON_DATABASE", help="URL of the database, instead of the app's own.")
-def serve(app: str, demo: bool, host: str, port: int, database: str | None) -> None:
+@click.option(
+    "--trusted-proxies",
+    envvar="HANDON_TRUSTED_PROXIES",
+    show_envvar=True,
+    help="Addresses or networks whose X-Forwarded-Proto and -Host are believed.  [default: none]",
+)
+@provider_options
+def serve(
+    app: str,
+    demo: bool,
+    host: str,
+    port: int,
+    database: str | None,
+    trusted_proxies: str | None,
+    **provider: str | None,
+) -> None:
     """Serve the pages of an app, and do its agents' work."""
     if demo and not loopback(host):
         raise click.ClickException(
             "The demonstration signs in whoever has its links, so it is only for this machine. "
             f"Leave --host at 127.0.0.1, or leave --demo out to serve on {host}."
         )
+    try:
+        trusted = proxies.networks(trusted_proxies)
+        signs_in = oidc.configured(client_secret=os.environ.get("HANDON_OIDC_CLIENT_SECRET"), **provider)
+    except HandonError as error:
+        raise click.ClickException(str(error)) from None
     found = app_at(app)
     agency = found.agency(database)
     listener = bound(host, port)
     try:
-        _run(agency, found.module, demo, host, listener)
+        _run(agency, found.module, demo, host, listener, signs_in, trusted)
     finally:
         listener.close()
 
@@ -160,7 +202,15 @@ def verify(file: TextIO, key: str | None) -> None:
         click.echo("Compare that key with the agency's own, which /health shows; or pass it as --key.")
 
 
-def _run(agency: Agency, module: ModuleType, demo: bool, host: str, listener: socket.socket) -> None:
+def _run(
+    agency: Agency,
+    module: ModuleType,
+    demo: bool,
+    host: str,
+    listener: socket.socket,
+    signs_in: oidc.Configured | None,
+    trusted: tuple[proxies.Network, ...],
+) -> None:
     port = listener.getsockname()[1]
     base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     failed: list[Exception] = []
@@ -168,11 +218,17 @@ def _run(agency: Agency, module: ModuleType, demo: bool, host: str, listener: so
     async def opened(agency: Agency) -> None:
         if demo:
             await _open_demo(module, agency)
-        await _greet(agency, base, demo)
+        await _greet(agency, base, demo, signs_in)
 
-    web = create_app(agency, demo=demo, opened=opened, failed=failed.append)
+    web = create_app(agency, demo=demo, oidc=signs_in, opened=opened, failed=failed.append)
     config = uvicorn.Config(
-        web, log_config=None, access_log=False, timeout_graceful_shutdown=GRACE, lifespan="on", server_header=False
+        proxies.BehindProxies(web, trusted),
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
+        lifespan="on",
+        server_header=False,
+        proxy_headers=False,  # which would believe whoever asks from this machine
     )
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s", level=logging.WARNING)
     logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # what fails at the start is said below, in words
@@ -194,8 +250,8 @@ async def _open_demo(module: ModuleType, agency: Agency) -> None:
         await done
 
 
-async def _greet(agency: Agency, base: str, demo: bool) -> None:
-    """Print where it is, and in the demonstration how each person gets in."""
+async def _greet(agency: Agency, base: str, demo: bool, signs_in: oidc.Configured | None) -> None:
+    """Print where it is, and how people get in."""
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"\n[bold]{agency.name}[/] at [link={base}]{base}[/link]\n")
     if demo:
@@ -203,6 +259,11 @@ async def _greet(agency: Agency, base: str, demo: bool) -> None:
             address = f"{base}/sign-in/link/{await agency.sign_in_link(person.id)}"
             console.print(f"  Sign in as [bold]{person.name}[/]:", f"[link={address}]{address}[/link]")
         console.print("\n  [dim]Each link is good once, for 15 minutes. Stop with Ctrl+C.[/]\n")
+    if signs_in is not None:
+        console.print(f"  People sign in at {signs_in.issuer}, which sends them back to {base}{BACK},")
+        console.print("  or to the same path where a proxy answers for Handon.\n")
+    elif not demo:
+        console.print("  Nobody can sign in yet: no provider is configured (docs/signing-in.md).\n")
 
 
 def _in_words(error: Exception) -> click.ClickException:

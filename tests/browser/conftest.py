@@ -38,13 +38,13 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def serve(chromium: Browser, tmp_path: Path) -> Iterator[Serve]:
-    """Start a server for this story alone: `serve()`, or `serve(app, pace=0.3)`."""
+    """Start a server for this story alone: `serve()`, or `serve(app, pace=0.3, HANDON_X="y")`."""
     started: list[Server] = []
 
-    def start(app: str = BINDERY, pace: float = 0) -> Server:
+    def start(app: str = BINDERY, pace: float = 0, **environment: str) -> Server:
         folder = tmp_path / str(len(started))
         folder.mkdir()
-        started.append(Server(folder, app, pace))
+        started.append(Server(folder, app, pace, environment))
         return started[-1].start()
 
     yield start

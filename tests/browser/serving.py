@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -29,7 +30,9 @@ def free_port() -> int:
 class Server:
     """`handon serve` on a free port, which stays the same when it is started again, and on a database file."""
 
-    def __init__(self, folder: Path, app: str = BINDERY, pace: float = 0) -> None:
+    def __init__(
+        self, folder: Path, app: str = BINDERY, pace: float = 0, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.file = folder / "shop.db"
         self.base = ""
         self.links: dict[str, str] = {}
@@ -37,6 +40,7 @@ class Server:
         self._port = free_port()
         self._app = app
         self._pace = pace
+        self._environment = dict(environment or {})
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> Server:
@@ -48,7 +52,9 @@ class Server:
                 *("--port", str(self._port), "--database", f"sqlite:///{self.file}"),
             ],
             cwd=ROOT,
-            env=os.environ | {"HANDON_DEMO_PACE": str(self._pace), "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"},
+            env=os.environ
+            | {"HANDON_DEMO_PACE": str(self._pace), "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
+            | self._environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

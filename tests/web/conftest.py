@@ -18,6 +18,7 @@ import httpx
 import pytest
 from litestar import Litestar
 
+from core.clock import Clock
 from handon import Agency, Desk, Person, has_role
 from handon.testing import AgentCast, AgentScript, Says
 from tests import builders
@@ -172,9 +173,16 @@ class Stream:
 
 @pytest.fixture
 async def site(sqlite_database: str) -> AsyncIterator[Site]:
+    async with open_site(sqlite_database) as site:
+        yield site
+
+
+@asynccontextmanager
+async def open_site(database: str, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Site]:
+    """A site whose application is made with these settings."""
     policies = replace(builders.POLICIES, audits_agents=has_role("auditor"))
-    agency = builders.make(sqlite_database, policies=policies, name="The Shelves")
-    app = create_app(agency)
+    agency = builders.make(database, policies=policies, name="The Shelves", clock=clock)
+    app = create_app(agency, **settings)
     async with _open(app):
         mia = await agency.add_person("mia@bindery.test", "Mia", roles=["binder"])
         noor = await agency.add_person("noor@bindery.test", "Noor", roles=["master"])

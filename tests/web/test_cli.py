@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from web.cli import loopback, main
 
 APP = "examples.bindery:bindery"
+PROVIDER = ("--oidc-issuer", "https://login.test", "--oidc-client-id", "handon")
 TOKEN = re.compile(r'name="_csrf_token" value="([^"]+)"')
 
 
@@ -30,6 +31,14 @@ TOKEN = re.compile(r'name="_csrf_token" value="([^"]+)"')
         (["builtins:dict"], "made a dict, and no agency"),
         ([APP, "--demo", "--host", "0.0.0.0"], "it is only for this machine"),
         ([APP, "--database", "nonsense"], "'nonsense' is no address of a database"),
+        ([APP, "--oidc-issuer", "https://login.test"], "needs both an issuer and a client id"),
+        ([APP, "--oidc-issuer", "http://login.test", "--oidc-client-id", "x"], "'http://login.test' is no issuer"),
+        ([APP, "--oidc-issuer", "https://[", "--oidc-client-id", "x"], "is no issuer"),
+        ([APP, "--oidc-issuer", "https://l.test?a=b", "--oidc-client-id", "x"], "is no issuer"),
+        ([APP, *PROVIDER, "--oidc-roles-claim", "groups"], "needs to be told which of its values gives which role"),
+        ([APP, *PROVIDER, "--oidc-roles", "a=binder"], "needs to be told which of its values gives which role"),
+        ([APP, *PROVIDER, "--oidc-roles-claim", "g", "--oidc-roles", "a=binder,b"], "'b' of the roles is no pair"),
+        ([APP, "--trusted-proxies", "10.0.0.0/8, proxy.test"], "'proxy.test' is no address of a proxy"),
         ([APP, "--port", "0", "--database", "sqlite:////no/such/folder/handon.db"], "could not be opened"),
     ],
 )
