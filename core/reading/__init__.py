@@ -5,6 +5,7 @@ count and badge of one thing is made from the same statement.
 """
 
 from core.reading.lines import lines
+from core.reading.meter import accounts, calls, meter, prices
 from core.reading.pane import pane
 from core.reading.reader import ALL, Reader, abilities, whole_of
 from core.reading.requests import (
@@ -18,26 +19,31 @@ from core.reading.requests import (
     questions_for,
 )
 from core.reading.rules import covered, rules
-from core.reading.spending import spend_limits
+from core.reading.spending import limitable, spend_limits
 from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_nodes, tree, works
 
 __all__ = [
     "ALL",
     "Reader",
     "abilities",
+    "accounts",
     "answered",
+    "calls",
     "covered",
     "for_you",
     "handed_on_by",
     "helps",
     "is_question",
+    "limitable",
     "lines",
+    "meter",
     "my_work",
     "one_piece",
     "one_proposal",
     "one_question",
     "one_work",
     "pane",
+    "prices",
     "proposals_for",
     "questions_for",
     "rules",
