@@ -18,7 +18,7 @@ from litestar.middleware import DefineMiddleware
 from core.agency import Agency
 from web import deps, errors, live, login, security
 from web.assets import Assets
-from web.pages import decide, give, health, home, inbox, record, stop, work
+from web.pages import decide, give, health, home, inbox, money, record, stop, work
 from web.render import Renderer
 
 Opened = Callable[[Agency], Awaitable[None]]
@@ -65,6 +65,7 @@ def create_app(
             *give.handlers,
             *work.handlers,
             *record.handlers,
+            *money.handlers,
             *stop.handlers,
         ],
         guards=[login.must_be_signed_in],

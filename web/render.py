@@ -58,6 +58,7 @@ class Renderer:
         self.env.filters.update(
             money=lambda micros: words.money(micros, agency.currency),
             amount=words.amount,
+            price=words.price,
             count=words.count,
             duration=words.duration,
             when=when,

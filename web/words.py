@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from core.values import HelpStatus, Proposal, ProposalStatus, Question, Status, Work, WorkNode
 
@@ -41,6 +42,12 @@ def amount(micros: int) -> str:
 def money(micros: int, currency: str) -> str:
     """`€0.0014`: exact, with its currency."""
     return SYMBOLS.get(currency, f"{currency}\u00a0") + amount(micros)
+
+
+def price(per_million: Decimal) -> str:
+    """A price, exact, with two decimals at least."""
+    whole, _, rest = f"{per_million:f}".partition(".")
+    return f"{whole}.{rest.rstrip('0').ljust(2, '0')}"
 
 
 def count(number: int) -> str:
