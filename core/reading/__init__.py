@@ -6,6 +6,17 @@ count and badge of one thing is made from the same statement.
 
 from core.reading.lines import lines
 from core.reading.meter import accounts, calls, meter, prices
+from core.reading.needs import (
+    abandoned,
+    check,
+    closed_as_abandoned,
+    going,
+    near,
+    now,
+    open_waits,
+    stopping,
+    to_stop,
+)
 from core.reading.pane import pane
 from core.reading.reader import ALL, Reader, abilities, whole_of
 from core.reading.requests import (
@@ -25,12 +36,16 @@ from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_
 __all__ = [
     "ALL",
     "Reader",
+    "abandoned",
     "abilities",
     "accounts",
     "answered",
     "calls",
+    "check",
+    "closed_as_abandoned",
     "covered",
     "for_you",
+    "going",
     "handed_on_by",
     "helps",
     "is_question",
@@ -38,10 +53,13 @@ __all__ = [
     "lines",
     "meter",
     "my_work",
+    "near",
+    "now",
     "one_piece",
     "one_proposal",
     "one_question",
     "one_work",
+    "open_waits",
     "pane",
     "prices",
     "proposals_for",
@@ -49,6 +67,8 @@ __all__ = [
     "rules",
     "some_nodes",
     "spend_limits",
+    "stopping",
+    "to_stop",
     "tree",
     "whole_of",
     "works",
