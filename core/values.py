@@ -403,11 +403,11 @@ class ModelPrice:
 
 
 class Need(StrEnum):
-    """Why a supervisor looks at a whole, the most pressing first."""
+    """Why a supervisor looks at a whole, in the order in which they are listed."""
 
-    ABANDONED = "abandoned"  # under way, and whatever was doing it is gone (rule A1)
     WAITS = "waits"  # something in it waits for a person
     NEAR = "near"  # it has spent 80 % of its limit or more
+    ABANDONED = "abandoned"  # under way, and whatever was doing it is gone (rule A1)
     QUIET = "quiet"  # no line for a third of the time after which it is abandoned
     FAILED = "failed"  # a piece of it has failed
     NONE = "none"

@@ -18,7 +18,7 @@ from litestar.middleware import DefineMiddleware
 from core.agency import Agency
 from web import deps, errors, live, login, security
 from web.assets import Assets
-from web.pages import decide, give, health, home, inbox, money, record, stop, work
+from web.pages import abandoned, decide, give, health, home, inbox, money, now, record, stop, stop_everything, work
 from web.render import Renderer
 
 Opened = Callable[[Agency], Awaitable[None]]
@@ -61,6 +61,9 @@ def create_app(
             live.stream,
             *home.handlers,
             *inbox.handlers,
+            *now.handlers,
+            *abandoned.handlers,
+            *stop_everything.handlers,
             *decide.handlers,
             *give.handlers,
             *work.handlers,

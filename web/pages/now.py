@@ -30,9 +30,7 @@ async def waits(
     """What waits for people, the longest first; `after` and `id` name the last one of the page before."""
     last = _place(after, id) if after is not None and id is not None else None
     found = await visit.desk.waits(limit=PAGE + 1, after=last)
-    return await visit.page(
-        "now/waits.html", nav="now", waits=found[:PAGE], more=len(found) > PAGE, first=last is None
-    )
+    return await visit.page("now/waits.html", nav="now", waits=found[:PAGE], more=len(found) > PAGE, first=last is None)
 
 
 def _place(asked_at: datetime, id: UUID) -> Wait:
