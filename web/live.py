@@ -29,7 +29,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from core.desk import Show
 from core.errors import HandonError
 from core.values import Checked, Line, Stopping, TraceKind
-from web.deps import Visit, visit
+from web.deps import Visit, aware, visit
 from web.needs import Needs, what_needs
 from web.outline import rows_of, with_above
 from web.waiting import request_of, what_waits
@@ -221,8 +221,8 @@ async def stream(
         await visit.desk.now()
         watch = NowWatch()
     elif stopped is not None:
-        await visit.desk.stopping(stopped)
-        watch = StoppedWatch(stopped)
+        watch = StoppedWatch(aware(stopped))
+        await visit.desk.stopping(watch.since)
     else:
         if item is not None:
             await request_of(visit.desk, item)

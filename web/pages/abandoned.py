@@ -12,7 +12,7 @@ from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
 from core.errors import HandonError, NotAllowed, NotFound
-from web.deps import Visit, go
+from web.deps import Visit, aware, go
 
 PAGE = 50
 
@@ -22,7 +22,7 @@ async def abandoned(
     visit: NamedDependency[Visit], before: FromQuery[datetime | None] = None, id: FromQuery[UUID | None] = None
 ) -> Response[str]:
     """What is abandoned now, and what was closed; `before` and `id` name the last one closed of the page before."""
-    return await _show(visit, (before, id) if before is not None and id is not None else None)
+    return await _show(visit, (aware(before), id) if before is not None and id is not None else None)
 
 
 @post("/abandoned/{root:uuid}/closing")

@@ -14,7 +14,7 @@ from litestar.response import Redirect
 
 from core.errors import BadInput, NotFound
 from core.values import Limitable, MeterCall, SpendLimit
-from web.deps import Visit, go
+from web.deps import Visit, aware, go
 from web.posted import number
 
 Period = Literal["today", "week", "month", "days"]
@@ -50,6 +50,7 @@ async def money(
         today=today,
         meter=meter,
         limits=await desk.spend_limits(),
+        near=await desk.near_limit(),
         accounts=accounts[:PAGE],
         more_accounts=len(accounts) > PAGE,
         prices=await desk.prices(),
@@ -83,7 +84,7 @@ async def calls(
     n: FromQuery[int] = 0,
 ) -> Response[str]:
     """Every call on the meter, the newest first; `before`, `piece` and `n` name the last one of the page before."""
-    last = _place(before, piece, n) if before is not None and piece is not None else None
+    last = _place(aware(before), piece, n) if before is not None and piece is not None else None
     found = await visit.desk.metered_calls(limit=PAGE + 1, before=last)
     return await visit.page(
         "money/calls.html", nav="money", calls=found[:PAGE], more=len(found) > PAGE, first=last is None

@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromQuery
 
 from core.values import Wait
-from web.deps import Visit
+from web.deps import Visit, aware
 from web.needs import what_needs
 
 PAGE = 50
@@ -28,7 +28,7 @@ async def waits(
     visit: NamedDependency[Visit], after: FromQuery[datetime | None] = None, id: FromQuery[UUID | None] = None
 ) -> Response[str]:
     """What waits for people, the longest first; `after` and `id` name the last one of the page before."""
-    last = _place(after, id) if after is not None and id is not None else None
+    last = _place(aware(after), id) if after is not None and id is not None else None
     found = await visit.desk.waits(limit=PAGE + 1, after=last)
     return await visit.page("now/waits.html", nav="now", waits=found[:PAGE], more=len(found) > PAGE, first=last is None)
 

@@ -11,7 +11,7 @@ from litestar.params import FromQuery
 from litestar.response import Redirect
 
 from core.errors import BadInput
-from web.deps import Visit, go
+from web.deps import Visit, aware, go
 
 
 @get("/stop")
@@ -37,8 +37,8 @@ async def stop(visit: NamedDependency[Visit]) -> Response[str] | Redirect:
 @get("/stop/result")
 async def result(visit: NamedDependency[Visit], since: FromQuery[datetime]) -> Response[str]:
     """How far it has come: counts down until the last piece has ended."""
-    stopping = await visit.desk.stopping(since)
-    return await visit.page("stop/result.html", nav="now", since=since, stopping=stopping)
+    stopping = await visit.desk.stopping(aware(since))
+    return await visit.page("stop/result.html", nav="now", since=aware(since), stopping=stopping)
 
 
 async def _show(visit: Visit, posted: dict[str, str], wrong: str) -> Response[str]:
