@@ -11,6 +11,7 @@ Only what the reader's own desk gives is sent; whether they are still signed in 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
@@ -28,7 +29,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from core.desk import Show
 from core.errors import HandonError
-from core.values import Checked, Line, Stopping, TraceKind
+from core.values import Line, Stopping, TraceKind
 from web.deps import Visit, aware, visit
 from web.needs import Needs, what_needs
 from web.outline import rows_of, with_above
@@ -39,6 +40,7 @@ TAIL = 5  # lines at the foot of a whole's page
 LOOK = 2.0  # seconds after which a stream looks by itself: what another process changed is not heard here
 REST = 0.1  # seconds between two messages of one stream
 REST_NOW = 1.0  # of a stream that reads much for each
+ADD_UP_AGAIN = 10.0  # seconds after which it has what is spent added up again
 CHECK_AGAIN = timedelta(minutes=1)  # after which a stream has the records read again
 ASK_AGAIN = 30.0  # seconds after which the session and the rights are read anew
 NEW_ROWS = (TraceKind.OPENED, TraceKind.HANDED_ON)  # lines after which there are pieces that the page has no row for
@@ -147,23 +149,29 @@ class ListWatch:
 @dataclass
 class NowWatch:
     """What needs a supervisor. The rows that the page shows stay in their places and are told as they stand; that
-    others would stand there now is said in words, so that nothing moves under whoever reads. Records are read again
-    only now and then: that is dear."""
+    others would stand there now is said in words, so that nothing moves under whoever reads. Records, and what is
+    spent, are read again only now and then: that is dear."""
 
     root: UUID | None = None
     rest: float = REST_NOW
     shown: tuple[UUID, ...] | None = None  # the rows of the page
     said: Needs | None = None
     waiting: int | None = None
+    added_up: float = -math.inf  # when what is spent was read last
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
-        needs = await what_needs(visit.desk, self.shown or (), self._checked(visit))
+        was = self.said
+        checked = was.checked if was and visit.agency.clock.now() - was.checked.at < CHECK_AGAIN else None
+        added_up = asyncio.get_running_loop().time() - self.added_up < ADD_UP_AGAIN
+        needs = await what_needs(visit.desk, self.shown or (), checked, was.meter if was and added_up else None)
+        if not added_up:
+            self.added_up = asyncio.get_running_loop().time()
         waiting = await visit.desk.waiting_count()
         if needs == self.said and waiting == self.waiting:
             return []
         if self.shown is None:
             self.shown = tuple(one.root for one in needs.now.active)
-        was, self.said, self.waiting = self.said, needs, waiting
+        self.said, self.waiting = needs, waiting
         rows = [row for root in self.shown if (row := needs.row(root)) and (was is None or was.row(root) != row)]
         html = visit.renderer.html(
             "live/now.html",
@@ -175,12 +183,6 @@ class NowWatch:
             waiting=waiting,
         )
         return [ServerSentEvent(data=html)]
-
-    def _checked(self, visit: Visit) -> Checked | None:
-        """What was found about the records, where that is not long ago."""
-        if self.said is None or visit.agency.clock.now() - self.said.checked.at > CHECK_AGAIN:
-            return None
-        return self.said.checked
 
 
 @dataclass

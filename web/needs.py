@@ -26,14 +26,16 @@ class Needs:
         return next((one for one in (*self.now.active, *self.now.kept) if one.root == root), None)
 
 
-async def what_needs(desk: Desk, keep: Collection[UUID] = (), checked: Checked | None = None) -> Needs:
-    """Ask the desk. `checked`: what was found lately about the records, so that they are not read again at once."""
+async def what_needs(
+    desk: Desk, keep: Collection[UUID] = (), checked: Checked | None = None, meter: Meter | None = None
+) -> Needs:
+    """Ask the desk. `checked` and `meter`: what was found lately, so that it is not read again at once."""
     now = await desk.now(keep)
     money = desk.may.reads_model_usage or desk.may.manages_model_spend
     today = desk.today()
     return Needs(
         now=now,
         checked=checked or await desk.check_records(),
-        meter=await desk.meter(today, today) if money else None,
+        meter=meter or (await desk.meter(today, today, models_only=True) if money else None),
         near_limits=tuple(limit for limit in await desk.spend_limits() if limit.near) if money else (),
     )

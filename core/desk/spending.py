@@ -48,8 +48,9 @@ class Spending(Part):
         """The day that it is in the agency's time zone."""
         return spending.today(self._house.settings, to_micros(self._house.clock.now()))
 
-    async def meter(self, first: date, last: date) -> Meter:
-        """What was spent from the first day to the last, both included, by model, agent, person and whole (rule M8).
+    async def meter(self, first: date, last: date, *, models_only: bool = False) -> Meter:
+        """What was spent from the first day to the last, both included, by model, agent, person and whole (rule M8);
+        with `models_only`, which is cheaper, by model alone.
 
         Raises NotAllowed unless the app says that this person reads model usage or manages model spend (rule R9), and
         BadInput for days in the wrong order. A whole this person may not see has no name.
@@ -61,7 +62,7 @@ class Spending(Part):
 
         def read(tx: Tx, reader: Reader) -> Meter:
             _may_see(reader)
-            return reading.meter(self._house, tx, reader, first, last)
+            return reading.meter(self._house, tx, reader, first, last, models_only=models_only)
 
         return await self._read(read)
 

@@ -109,15 +109,16 @@ _ACCOUNTS = Statement(
 )
 
 
-def meter(house: House, tx: Tx, reader: Reader, first: date, last: date) -> Meter:
+def meter(house: House, tx: Tx, reader: Reader, first: date, last: date, *, models_only: bool = False) -> Meter:
     """What was spent from the first day to the last. Wholes the reader may not see have no name (rule R8)."""
     days = {
         "since": spending.day_begins(house.settings, first),
         "until": spending.day_begins(house.settings, last + timedelta(days=1)),
     }
     together = tx.one(_TOGETHER, **days)
-    people = tx.all(_BY_PERSON, **days, most=MOST)
-    wholes = tx.all(_BY_WHOLE, **days, most=MOST)
+    agents = [] if models_only else tx.all(_BY_AGENT, **days, most=1000)
+    people = [] if models_only else tx.all(_BY_PERSON, **days, most=MOST)
+    wholes = [] if models_only else tx.all(_BY_WHOLE, **days, most=MOST)
     return Meter(
         first=first,
         last=last,
@@ -126,10 +127,7 @@ def meter(house: House, tx: Tx, reader: Reader, first: date, last: date) -> Mete
         models=tuple(
             _spent(row, row.key, known=row.key in house.models) for row in tx.all(_BY_MODEL, **days, most=1000)
         ),
-        agents=tuple(
-            _spent(row, house.label(row.key), known=row.key in house.agents)
-            for row in tx.all(_BY_AGENT, **days, most=1000)
-        ),
+        agents=tuple(_spent(row, house.label(row.key), known=row.key in house.agents) for row in agents),
         people=tuple(_spent(row, row.name or "") for row in people),
         wholes=tuple(_of_one(house, reader, row) for row in wholes),
         more_people=together.people - len(people),

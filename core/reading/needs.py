@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import and_, bindparam, case, exists, func, literal, or_, select, union_all
+from sqlalchemy import and_, bindparam, case, exists, func, literal, literal_column, or_, select, union_all
 
 from core import abandonment, record
 from core.clock import from_micros
@@ -171,6 +171,15 @@ _open_page = (
     .subquery()
 )
 _above = piece.alias("above")
+# Every piece above that waits, as "id=agent", joined by "/": found for each request by itself, not by a join of all.
+_waiting_above = (
+    select(func.aggregate_strings(_above.c.id + "=" + _above.c.agent, literal_column("'/'")))
+    .where(
+        _above.c.root == _open_page.c.root, _above.c.status == "Waiting", piece.c.branch.like(_above.c.branch + "/%")
+    )
+    .correlate(_open_page, piece)
+    .scalar_subquery()
+)
 _WAITS = Statement(
     select(
         _open_page,
@@ -178,23 +187,14 @@ _WAITS = Statement(
         piece.c.agent,
         piece.c.branch,
         person.c.name,
-        _above.c.id.label("above"),
-        _above.c.agent.label("above_agent"),
+        _waiting_above.label("above"),
     )
     .select_from(
         _open_page.join(piece, piece.c.id == _open_page.c.piece)
         .join(whole, whole.c.id == _open_page.c.root)
         .outerjoin(person, person.c.id == _open_page.c.asked_of)
-        .outerjoin(
-            _above,
-            and_(
-                _above.c.root == _open_page.c.root,
-                _above.c.status == "Waiting",
-                piece.c.branch.like(_above.c.branch + "/%"),
-            ),
-        )
     )
-    .order_by(_open_page.c.asked_at, _open_page.c.id, _above.c.depth.desc())
+    .order_by(_open_page.c.asked_at, _open_page.c.id)
 )
 
 _ABANDONED = Statement(
@@ -354,16 +354,12 @@ def near(house: House, tx: Tx, reader: Reader, most: int) -> list[NearLimit]:
 def open_waits(house: House, tx: Tx, most: int, after: tuple[int, str] | None) -> list[Wait]:
     """What waits for people, the longest first; `after` names the last one shown."""
     asked, than = after or (-1, "")
-    found: dict[str, list[Any]] = {}
-    for row in tx.all(_WAITS, asked=asked, than=than, most=most):
-        found.setdefault(row.id, []).append(row)
-    return [_wait(house, rows) for rows in found.values()]
+    return [_wait(house, row) for row in tx.all(_WAITS, asked=asked, than=than, most=most)]
 
 
-def _wait(house: House, rows: list[Any]) -> Wait:
+def _wait(house: House, row: Any) -> Wait:
     """One request. Its chain ends at the first piece above that does not wait: that one has other things to do."""
-    row = rows[0]
-    waiting = {above.above: above.above_agent for above in rows}
+    waiting = dict(one.split("=", 1) for one in (row.above or "").split("/") if one)
     chain = [house.label(row.agent)]
     for above in reversed(row.branch.split("/")[:-1]):
         if above not in waiting:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import re
+from decimal import Decimal
 from uuid import UUID
 
 import pytest
 
-from handon import Status
+from handon import ModelAnswer, ModelRequest, Status
 from handon.testing import AgentCast, AgentScript, Says
 from tests.builders import Answer, Clerk, Find
 from tests.staging import Staged, sql
