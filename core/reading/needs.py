@@ -171,9 +171,10 @@ _open_page = (
     .subquery()
 )
 _above = piece.alias("above")
+_SLASH: Any = literal_column("'/'")
 # Every piece above that waits, as "id=agent", joined by "/": found for each request by itself, not by a join of all.
 _waiting_above = (
-    select(func.aggregate_strings(_above.c.id + "=" + _above.c.agent, literal_column("'/'")))
+    select(func.aggregate_strings(_above.c.id + "=" + _above.c.agent, _SLASH))
     .where(
         _above.c.root == _open_page.c.root, _above.c.status == "Waiting", piece.c.branch.like(_above.c.branch + "/%")
     )
