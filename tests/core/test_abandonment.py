@@ -340,7 +340,7 @@ async def test_a_whole_that_speaks_between_the_look_and_the_closing_is_left_alon
             return (await desk.piece(first)).status is Status.DONE
 
         await until(first_done)
-        assert await at.agency.store.write(lambda tx: abandonment.close(house, tx, task.hex)) is False
+        assert await at.agency.store.write(lambda tx: abandonment.attend_to(house, tx, task.hex)) is False
         assert await Trajectory(at.agency, task).still_going() == [
             "Lead · Gather: Working",
             "  Finder · Find: Working",
