@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlalchemy import and_, bindparam, exists, or_, select
 
 from core import receipts, work
-from core.errors import NotFound
+from core.errors import HandonError, NotFound, NotWaiting
 from core.house import House
 from core.receipts import Receipt
 from core.record import Tree
@@ -37,6 +37,7 @@ _quiet = (
     or_(_held, and_(_parked, ~_due, ~_held_at_all)),
 )
 _QUIET = Statement(select(whole.c.id).where(*_quiet).order_by(whole.c.id))
+NOBODY_DOES_IT = _quiet  # for reading: the condition behind `quiet`, with its `before` and `now`
 _QUIET_ONE = Statement(select(whole.c.id).where(whole.c.id == bindparam("root"), *_quiet))
 _SOME_GO_ON = Statement(
     select(piece.c.id)
@@ -63,20 +64,21 @@ _DUE = Statement(
 )
 
 
-def _before(house: House, tx: Tx) -> int | None:
+def before(house: House, tx: Tx) -> int | None:
+    """The time before which a whole must have been silent to be abandoned; None: never."""
     after = house.settings.abandoned_after
     return None if not after else tx.now - int(after.total_seconds() * 1_000_000)
 
 
 def quiet(house: House, tx: Tx) -> list[str]:
     """The wholes that were abandoned, by id."""
-    before = _before(house, tx)
-    return [] if before is None else [found.id for found in tx.all(_QUIET, before=before, now=tx.now)]
+    since = before(house, tx)
+    return [] if since is None else [found.id for found in tx.all(_QUIET, before=since, now=tx.now)]
 
 
 def was_abandoned(house: House, tx: Tx, root: str) -> bool:
-    before = _before(house, tx)
-    return before is not None and tx.one(_QUIET_ONE, root=root, before=before, now=tx.now) is not None
+    since = before(house, tx)
+    return since is not None and tx.one(_QUIET_ONE, root=root, before=since, now=tx.now) is not None
 
 
 def attend_to(house: House, tx: Tx, root: str) -> bool:
@@ -87,33 +89,62 @@ def attend_to(house: House, tx: Tx, root: str) -> bool:
         return False
     if not was_abandoned(house, tx, root):
         return False
-    before = _before(house, tx)
-    left = receipts.several(tx, [found.id for found in tx.all(_LEFT, root=root, before=before)])
-    if tx.one(_SOME_GO_ON, root=root, before=before) is not None:  # what is parked waits for what goes on
-        left = [row for row in left if row.run == "held"]
+    left = _left(house, tx, root)
     if house.settings.when_abandoned == "resume":
-        return _take_up(house, tx, tree, left)
+        return _take_up(house, tx, tree, left, house.settings.takeovers)
     return _close(house, tx, tree, left)
 
 
-def _take_up(house: House, tx: Tx, tree: Tree, left: list[Receipt]) -> bool:
+def _left(house: House, tx: Tx, root: str) -> list[Receipt]:
+    """The pieces that nobody is doing."""
+    since = before(house, tx)
+    left = receipts.several(tx, [found.id for found in tx.all(_LEFT, root=root, before=since)])
+    if tx.one(_SOME_GO_ON, root=root, before=since) is not None:  # what is parked waits for what goes on
+        left = [row for row in left if row.run == "held"]
+    return left
+
+
+def asked_for(house: House, tx: Tx, root: str, by: str | None, who: str, *, close: bool) -> None:
+    """Close an abandoned whole now, or let the next process take it up again, because somebody asked for it: whatever
+    the agency is set to, and however often it was taken up before. Writes one line more, which says who.
+
+    Raises NotWaiting where it is not abandoned any more, HandonError where nothing of it can be taken up.
+    """
+    tree = house.tree(tx, root)
+    if not was_abandoned(house, tx, root):
+        raise NotWaiting("It is not abandoned any more: it goes on, or it has ended.")
+    left = _left(house, tx, root)
+    label = house.label(receipts.get(tx, root).agent)
+    if close:
+        summary = f"{who} had {label}'s work closed: whatever was doing it is gone."
+        tree.append(tx.now, root, TraceKind.STOP_ASKED, summary, {"by": by, "abandoned": "close"})
+        _close(house, tx, tree, left)
+        return
+    if not any(row.run == "held" and row.closing is None for row in left):
+        raise HandonError("Nothing of it can be taken up again. It can be closed.")
+    summary = f"{who} had {label}'s work taken up again: whatever was doing it is gone."
+    tree.append(tx.now, root, TraceKind.TAKEN_UP, summary, {"by": by, "abandoned": "take up"})
+    _take_up(house, tx, tree, left, None)
+
+
+def _take_up(house: House, tx: Tx, tree: Tree, left: list[Receipt], most: int | None) -> bool:
     """Let the next process go on with each piece that one held which is gone, from its last line (rule A7).
 
-    A piece that was called off, or was taken up `takeovers` times already, is closed instead, and the piece above it
+    A piece that was called off, or was taken up `most` times already, is closed instead, and the piece above it
     is told. Money held for a call under way is given back: whether that call was made nobody knows. Writes a line each.
     """
     held = [row for row in left if row.run == "held"]
     if not held:  # parked on legs that are nobody's: nothing can be taken up
         return _close(house, tx, tree, left)
-    most = house.settings.takeovers
     for row in reversed(held):  # the deepest first: what is closed is told to a piece that is still held
         if row.ended_at is not None:
             continue
-        if row.closing is not None or row.takeovers >= most:
+        if row.closing is not None or (most is not None and row.takeovers >= most):
             _close_branch(house, tx, tree, row, left)
             continue
         takeovers = row.takeovers + 1
-        summary = f"{house.label(row.agent)} was taken up again ({takeovers} of {most}): whatever was doing it is gone."
+        times = f"{takeovers} of {most}" if most is not None else f"for the {takeovers}. time"
+        summary = f"{house.label(row.agent)} was taken up again ({times}): whatever was doing it is gone."
         tree.append(tx.now, row.id, TraceKind.TAKEN_UP, summary, {"takeovers": takeovers})
         work.make_due_again(house, tx, tree, row, takeovers=takeovers)
     return True

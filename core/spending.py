@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
@@ -90,6 +90,16 @@ def begins(settings: Settings, period: Period, now: int) -> int:
     """When the period that `now` lies in began, in microseconds."""
     first = _here(settings, now).replace(hour=0, minute=0, second=0, microsecond=0)
     return clock.to_micros(first if period == "day" else first.replace(day=1))
+
+
+def today(settings: Settings, now: int) -> date:
+    """The day that it is in the agency's time zone."""
+    return _here(settings, now).date()
+
+
+def day_begins(settings: Settings, day: date) -> int:
+    """When a day begins in the agency's time zone, in microseconds."""
+    return clock.to_micros(datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(settings.time_zone)))
 
 
 def caps(tx: Tx, settings: Settings, agent: Agent, person: str | None, *, some_set: bool = True) -> Sequence[Cap]:

@@ -43,6 +43,12 @@ def _deadlines() -> Index:
     return Index(None, "deadline", sqlite_where=open_ones, postgresql_where=open_ones)
 
 
+def _open_ones() -> Index:
+    """Open requests, by when they were asked."""
+    waiting = text("status = 'Waiting'")
+    return Index(None, "asked_at", sqlite_where=waiting, postgresql_where=waiting)
+
+
 person = Table(
     "person",
     metadata,
@@ -210,6 +216,7 @@ piece = Table(
     Index(None, "root"),
     Index(None, "parent"),
     Index(None, "run", "opened_at", sqlite_where=Column("run") == "due", postgresql_where=Column("run") == "due"),
+    Index(None, "ended_at", sqlite_where=text("abandoned = 1"), postgresql_where=text("abandoned")),
     sqlite_with_rowid=False,
 )
 
@@ -270,6 +277,7 @@ proposal = Table(
     CheckConstraint("status in ('Waiting','Done','Failed','Refused','Withdrawn','Expired')", name="status"),
     Index(None, "asked_of", "status", "asked_at"),
     _deadlines(),
+    _open_ones(),
     Index(None, "root"),
     Index(None, "piece"),
 )
@@ -328,6 +336,7 @@ help = Table(
     CheckConstraint("cost_micros >= 0", name="cost"),
     Index(None, "asked_of", "status", "asked_at"),
     _deadlines(),
+    _open_ones(),
     Index(None, "root"),
     Index(None, "piece"),
 )

@@ -8,7 +8,8 @@ empty. Nothing here reads a database: `reading` makes these values.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
@@ -301,8 +302,261 @@ class SpendLimit:
     limit_micros: int
     spent_micros: int  # in the running one
     reserved_micros: int  # held for calls under way
-    set_by: str  # a name; empty where it is declared
+    set_by: str  # a name; empty where what is declared holds, or the app itself set it
     set_at: datetime | None
+    declared_micros: int | None = None  # what the agent's class or the agency says
+    set_micros: int | None = None  # what was set; of an agent's, the least of both holds
+
+    @property
+    def left_micros(self) -> int:
+        return max(0, self.limit_micros - self.spent_micros - self.reserved_micros)
+
+    @property
+    def near(self) -> bool:
+        return near(self.spent_micros + self.reserved_micros, self.limit_micros)
+
+
+def near(used: int, limit: int) -> bool:
+    """Whether so much of a limit is used that somebody should look at it: 80 % or more."""
+    return used * 5 >= limit * 4 and (used > 0 or limit == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Limitable:
+    """An agent or a person whose work may be limited for a day or a month."""
+
+    agent: str | None
+    person: UUID | None
+    name: str
+    declared_per_day: int | None  # micros; what an agent's class says
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What several wholes are charged to together (`on=`). Its limit is set by the app."""
+
+    key: str
+    limit_micros: int | None  # None: it is not limited
+    spent_micros: int
+    reserved_micros: int
+
+    @property
+    def near(self) -> bool:
+        return self.limit_micros is not None and near(self.spent_micros + self.reserved_micros, self.limit_micros)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the meter says of the calls of one model, agent, person or whole, or of several together."""
+
+    name: str  # of a whole that its reader may not see: empty
+    calls: int
+    consults: int  # of the calls: those to a more capable model
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int  # of those in
+    micros: int
+    estimated: int  # of the calls: those that came back without usage figures, charged what was held for them
+    estimated_micros: int
+    root: UUID | None = None  # of a whole that its reader may see
+    tree_micros: int = 0  # of a whole: what it spent in all
+    known: bool = True  # whether the app still has it
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """What was spent from the first day to the last, both included, in the agency's time zone (rule M8)."""
+
+    first: date
+    last: date
+    time_zone: str
+    together: Spent
+    models: tuple[Spent, ...]  # each of these with the dearest first
+    agents: tuple[Spent, ...]
+    people: tuple[Spent, ...]  # whom the work was for
+    wholes: tuple[Spent, ...]
+    more_people: int  # that are not listed
+    more_wholes: int
+    held_micros: int  # for calls under way at this moment
+
+
+@dataclass(frozen=True, slots=True)
+class MeterCall:
+    """One call on the meter."""
+
+    piece: UUID
+    n: int  # the piece's how manieth
+    at: datetime
+    model: str
+    purpose: str  # work, consult, decide
+    agent_label: str
+    skill_label: str
+    person: str  # the work is for; empty for nobody
+    about: str  # of the whole, where its reader may see that
+    root: UUID | None
+    tokens_in: int
+    tokens_out: int
+    tokens_cached: int
+    micros: int
+    estimated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrice:
+    """What one of the agency's models costs, in the currency unit for a million tokens."""
+
+    name: str
+    model: str  # as the provider calls it
+    input: Decimal
+    output: Decimal
+    cached: Decimal
+    over: tuple[tuple[int, Decimal, Decimal], ...]  # more tokens in than this: input, output
+    agents: tuple[str, ...]  # labels of those that work with it
+    consulted_by: tuple[str, ...]
+
+
+class Need(StrEnum):
+    """Why a supervisor looks at a whole, in the order in which they are listed."""
+
+    WAITS = "waits"  # something in it waits for a person
+    NEAR = "near"  # it has spent 80 % of its limit or more
+    ABANDONED = "abandoned"  # under way, and whatever was doing it is gone (rule A1)
+    QUIET = "quiet"  # no line for a third of the time after which it is abandoned
+    FAILED = "failed"  # a piece of it has failed
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """A whole as a supervisor sees it among others. Nothing in it is content (rule R8)."""
+
+    root: UUID
+    about: str
+    agent_label: str
+    skill_label: str
+    person: str  # it is for; empty for nobody
+    need: Need
+    status: Status
+    stopping: bool
+    failed: int  # pieces
+    waits_since: datetime | None  # of what waits longest
+    last_line_at: datetime
+    doing_agent: str  # label of the lowest piece that waits, else that works; empty once all has ended
+    doing_skill: str
+    doing_on: str  # what that piece waits for; empty where it works
+    tree_micros: int
+    limit_micros: int
+    opened_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A proposal or question that waits for a person, and who waits for it."""
+
+    id: UUID
+    piece: UUID
+    root: UUID
+    about: str
+    chain: tuple[str, ...]  # labels, from the highest piece that waits for it down to the one that asks
+    what: str  # "a decision", "an answer"
+    person: str  # who was asked; empty where nobody is
+    asked_at: datetime
+    deadline: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NearLimit:
+    """A whole that has spent 80 % of its limit or more."""
+
+    name: str  # empty where its reader may not see it
+    root: UUID | None
+    used_micros: int
+    limit_micros: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a look at the records that changed last has shown."""
+
+    works: int  # whose whole record was read, line by line
+    lines: int
+    at: datetime
+    left_out: int  # whose records were too long for a glance
+    broken: tuple[tuple[UUID, str, int | None], ...]  # whole, about, the first line that does not fit
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What needs a supervisor at this moment."""
+
+    going: int  # wholes under way
+    waiting: int  # requests that wait for people
+    oldest: Wait | None
+    near: int  # wholes near their limit
+    nearest: NearLimit | None
+    abandoned: int  # wholes, not closed yet
+    quiet_since: datetime | None  # of the one that is quiet longest
+    closed_lately: int  # pieces closed as abandoned in the last day
+    closed_at: datetime | None  # the last of them
+    active: tuple[Active, ...]  # those that need somebody first
+    needy: int  # wholes that need somebody, listed or not
+    kept: tuple[Active, ...]  # others that were asked for by id
+    waits: tuple[Wait, ...]  # the longest
+
+
+@dataclass(frozen=True, slots=True)
+class Abandoned:
+    """A whole under way that nobody is doing (rule A1)."""
+
+    root: UUID
+    about: str
+    agent_label: str
+    skill_label: str
+    person: str
+    pieces: tuple[str, ...]  # labels of those that were in the middle of a step
+    last_line_at: datetime
+    tree_micros: int
+    limit_micros: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedAbandoned:
+    """A piece that was closed as abandoned, with everything under it (rule A2)."""
+
+    piece: UUID
+    root: UUID
+    about: str
+    agent_label: str
+    skill_label: str
+    person: str
+    status: Status
+    ended_at: datetime
+    whole_goes_on: bool
+    tree_micros: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToStop:
+    """What stopping everything would call off."""
+
+    works: int
+    pieces: int
+    held: int  # in the middle of a step: they end after it
+    requests: int  # proposals and questions that are withdrawn
+    outside: int  # calls that have begun to change something outside
+    tree_micros: int
+    first: tuple[Active, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """How far stopping has come: wholes called off since a moment, and those that still end a step."""
+
+    stopped: int
+    stopping: int
+    pieces: int  # not ended yet, in those that are stopping
+    left: tuple[Active, ...]
 
 
 @dataclass(frozen=True, slots=True)

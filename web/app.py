@@ -19,7 +19,7 @@ from core.agency import Agency
 from web import callback, deps, errors, live, login, security
 from web.assets import Assets
 from web.oidc import Configured, Provider, Seal
-from web.pages import decide, give, health, home, inbox, record, stop, work
+from web.pages import abandoned, decide, give, health, home, inbox, money, now, record, stop, stop_everything, work
 from web.render import Renderer
 
 Opened = Callable[[Agency], Awaitable[None]]
@@ -65,10 +65,14 @@ def create_app(
             live.stream,
             *home.handlers,
             *inbox.handlers,
+            *now.handlers,
+            *abandoned.handlers,
+            *stop_everything.handlers,
             *decide.handlers,
             *give.handlers,
             *work.handlers,
             *record.handlers,
+            *money.handlers,
             *stop.handlers,
         ],
         guards=[login.must_be_signed_in],

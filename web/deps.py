@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from litestar import Request, Response
@@ -56,3 +57,8 @@ async def visit(request: AnyRequest) -> Visit:
 def go(address: str) -> Redirect:
     """After something was done: on to where its outcome is shown (303, so a reload does not do it again)."""
     return Redirect(address, status_code=303)
+
+
+def aware(moment: datetime) -> datetime:
+    """A time from an address: one that names no zone is in UTC."""
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

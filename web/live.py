@@ -11,10 +11,12 @@ Only what the reader's own desk gives is sent; whether they are still signed in 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Annotated, Protocol, cast
 from uuid import UUID
 
@@ -27,15 +29,19 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from core.desk import Show
 from core.errors import HandonError
-from core.values import Line, TraceKind
-from web.deps import Visit, visit
+from core.values import Line, Stopping, TraceKind
+from web.deps import Visit, aware, visit
+from web.needs import Needs, what_needs
 from web.outline import rows_of, with_above
 from web.waiting import request_of, what_waits
 
 REPLAY = 500  # lines; whoever is further behind is told to read the page again
 TAIL = 5  # lines at the foot of a whole's page
 LOOK = 2.0  # seconds after which a stream looks by itself: what another process changed is not heard here
-REST = 0.1  # seconds between two messages of one stream: changes in between are sent together
+REST = 0.1  # seconds between two messages of one stream
+REST_NOW = 1.0  # of a stream that reads much for each
+ADD_UP_AGAIN = 10.0  # seconds after which it has what is spent added up again
+CHECK_AGAIN = timedelta(minutes=1)  # after which a stream has the records read again
 ASK_AGAIN = 30.0  # seconds after which the session and the rights are read anew
 NEW_ROWS = (TraceKind.OPENED, TraceKind.HANDED_ON)  # lines after which there are pieces that the page has no row for
 BEAT = 15  # seconds of silence after which the reader is told that the stream still stands
@@ -45,6 +51,7 @@ class Watch(Protocol):
     """What one stream looks at."""
 
     root: UUID | None
+    rest: float  # seconds between two messages: changes in between are sent together
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
         """What has changed since it was last asked, as messages; nothing where nothing has."""
@@ -57,6 +64,7 @@ class WholeWatch:
 
     root: UUID | None
     after: int
+    rest: float = REST
     waiting: int | None = None  # as it was last told
     tail: deque[Line] = field(default_factory=lambda: deque(maxlen=TAIL))
 
@@ -116,6 +124,7 @@ class ListWatch:
     was: str
     works: Show | None
     root: UUID | None = None
+    rest: float = REST
     said: str = ""
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
@@ -137,6 +146,63 @@ class ListWatch:
         return [ServerSentEvent(data=html)]
 
 
+@dataclass
+class NowWatch:
+    """What needs a supervisor. The rows that the page shows stay in their places and are told as they stand; that
+    others would stand there now is said in words, so that nothing moves under whoever reads. Records, and what is
+    spent, are read again only now and then: that is dear."""
+
+    root: UUID | None = None
+    rest: float = REST_NOW
+    shown: tuple[UUID, ...] | None = None  # the rows of the page
+    said: Needs | None = None
+    waiting: int | None = None
+    added_up: float = -math.inf  # when what is spent was read last
+
+    async def news(self, visit: Visit) -> list[ServerSentEvent]:
+        was = self.said
+        checked = was.checked if was and visit.agency.clock.now() - was.checked.at < CHECK_AGAIN else None
+        added_up = asyncio.get_running_loop().time() - self.added_up < ADD_UP_AGAIN
+        needs = await what_needs(visit.desk, self.shown or (), checked, was.meter if was and added_up else None)
+        if not added_up:
+            self.added_up = asyncio.get_running_loop().time()
+        waiting = await visit.desk.waiting_count()
+        if needs == self.said and waiting == self.waiting:
+            return []
+        if self.shown is None:
+            self.shown = tuple(one.root for one in needs.now.active)
+        self.said, self.waiting = needs, waiting
+        rows = [row for root in self.shown if (row := needs.row(root)) and (was is None or was.row(root) != row)]
+        html = visit.renderer.html(
+            "live/now.html",
+            visit.request,
+            needs=needs,
+            rows=rows,
+            first=was is None,
+            fresh=sum(1 for one in needs.now.active if one.root not in self.shown),
+            waiting=waiting,
+        )
+        return [ServerSentEvent(data=html)]
+
+
+@dataclass
+class StoppedWatch:
+    """How far stopping everything has come, until the last piece has ended."""
+
+    since: datetime
+    root: UUID | None = None
+    rest: float = REST
+    said: tuple[Stopping, int] | None = None
+
+    async def news(self, visit: Visit) -> list[ServerSentEvent]:
+        stopping, waiting = await visit.desk.stopping(self.since), await visit.desk.waiting_count()
+        if (stopping, waiting) == self.said:
+            return []
+        self.said = stopping, waiting
+        html = visit.renderer.html("live/stopped.html", visit.request, stopping=stopping, waiting=waiting)
+        return [ServerSentEvent(data=html)]
+
+
 @get("/live")
 async def stream(
     visit: NamedDependency[Visit],
@@ -146,11 +212,19 @@ async def stream(
     item: FromQuery[UUID | None] = None,
     was: FromQuery[str] = "",
     works: FromQuery[Show | None] = None,
+    now: FromQuery[bool] = False,
+    stopped: FromQuery[datetime | None] = None,
 ) -> ASGIApp:
     """The stream of one page. What its reader may not see is not found, before anything is sent."""
     watch: Watch
     if work is not None:
         watch = WholeWatch((await visit.desk.work(work)).root, _cursor(visit, after))
+    elif now:
+        await visit.desk.now()
+        watch = NowWatch()
+    elif stopped is not None:
+        watch = StoppedWatch(aware(stopped))
+        await visit.desk.stopping(watch.since)
     else:
         if item is not None:
             await request_of(visit.desk, item)
@@ -180,7 +254,7 @@ async def _events(first: Visit, watch: Watch, stop: anyio.Event) -> AsyncIterato
     loop = asyncio.get_running_loop()
     asked = loop.time()
     yield ServerSentEvent(event="beat", data="")  # so that the answer begins at once, also through a compressor
-    async with first.agency.bus.follow(watch.root) as changes, aclosing(_until(changes, stop)) as wakes:
+    async with first.agency.bus.follow(watch.root) as changes, aclosing(_until(changes, stop, watch.rest)) as wakes:
         async for _ in wakes:
             if loop.time() - asked > ASK_AGAIN:
                 here, asked = await _still(first), loop.time()
@@ -197,7 +271,7 @@ async def _events(first: Visit, watch: Watch, stop: anyio.Event) -> AsyncIterato
     yield ServerSentEvent(event="bye", data="")
 
 
-async def _until(changes: AsyncIterator[object], stop: anyio.Event) -> AsyncGenerator[None]:
+async def _until(changes: AsyncIterator[object], stop: anyio.Event, rest: float) -> AsyncGenerator[None]:
     """Once at the start, then for every change and now and then, until the server or the agency stops."""
     stopped: asyncio.Future[object] = asyncio.ensure_future(_end(stop))
     change: asyncio.Future[object] | None = None
@@ -210,7 +284,7 @@ async def _until(changes: AsyncIterator[object], stop: anyio.Event) -> AsyncGene
                 if change.result() is _END:
                     return
                 change = None
-                await asyncio.wait({stopped}, timeout=REST)
+                await asyncio.wait({stopped}, timeout=rest)
     finally:
         for task in (stopped, change):
             if task is not None and not task.done():

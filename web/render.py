@@ -49,6 +49,8 @@ class Renderer:
             static=assets.url,
             look_of_node=words.look_of_node,
             look_of_work=words.look_of_work,
+            look_of_active=words.look_of_active,
+            look_of_status=words.look_of_status,
             look_of_request=words.look_of_request,
             fold=fold,
             gate_icon=words.gate_icon,
@@ -58,6 +60,7 @@ class Renderer:
         self.env.filters.update(
             money=lambda micros: words.money(micros, agency.currency),
             amount=words.amount,
+            price=words.price,
             count=words.count,
             duration=words.duration,
             when=when,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
-from core.values import HelpStatus, Proposal, ProposalStatus, Question, Status, Work, WorkNode
+from core.values import Active, HelpStatus, Need, Proposal, ProposalStatus, Question, Status, Work, WorkNode
 
 SYMBOLS = {"EUR": "€", "USD": "$", "GBP": "£", "JPY": "¥", "CHF": "CHF\u00a0"}
 THIN = "\u202f"
@@ -41,6 +42,12 @@ def amount(micros: int) -> str:
 def money(micros: int, currency: str) -> str:
     """`€0.0014`: exact, with its currency."""
     return SYMBOLS.get(currency, f"{currency}\u00a0") + amount(micros)
+
+
+def price(per_million: Decimal) -> str:
+    """A price, exact, with two decimals at least."""
+    whole, _, rest = f"{per_million:f}".partition(".")
+    return f"{whole}.{rest.rstrip('0').ljust(2, '0')}"
 
 
 def count(number: int) -> str:
@@ -173,6 +180,29 @@ def look_of_work(work: Work) -> Look:
     if work.status is Status.WAITING:
         return Look("attention", "you", f"Waits for {work.waiting_on.rpartition(_FROM)[2] or 'somebody'}")
     return Look("progress", "working", "Working")
+
+
+def look_of_status(status: Status) -> Look:
+    """The look of a final status, without anything known beside it."""
+    return _FINAL[status]
+
+
+def look_of_active(active: Active) -> Look:
+    """The look of a whole among those that need somebody: why it does comes before what it does."""
+    if active.ended_at is not None:
+        return _FINAL[active.status]
+    if active.need is Need.ABANDONED:
+        return Look("bad", "abandoned", "Abandoned")
+    if active.stopping:
+        return Look("progress", "stopping", "Stopping")
+    if active.need is Need.WAITS:
+        return Look("attention", "you", f"Waits for {waits_for(active.doing_on)}")
+    if active.need is Need.NEAR:
+        return Look("attention", "limit", "Near its limit")
+    if active.need is Need.QUIET:
+        return Look("attention", "quiet", "Quiet")
+    word = f"Working, {active.failed} fell short" if active.failed else "Working"
+    return Look("progress", "working", word)
 
 
 def gate_icon(gate: str) -> str:

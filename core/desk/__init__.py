@@ -10,16 +10,17 @@ from core import people, reading
 from core.declare.agents import Agent
 from core.desk.giving import Gives, Outcome
 from core.desk.hand import Hand
+from core.desk.overseeing import Oversees
 from core.desk.requests import Decides
 from core.desk.spending import Spending
-from core.desk.works import Show, Works
+from core.desk.works import Show
 from core.store import Tx
 from core.values import Abilities, Person
 
 __all__ = ["Desk", "Hand", "Outcome", "Show"]
 
 
-class Desk(Gives, Decides, Spending, Works):
+class Desk(Gives, Decides, Spending, Oversees):
     """`agency.desk(person)`; None for the app itself, which sees all and decides nothing."""
 
     async def look(self) -> Desk:

@@ -1,7 +1,8 @@
-"""Limits of a day or a month, for agents and for people (rule M7)."""
+"""Money: limits of a day or a month, for agents and for people (rule M7), the meter (M8), accounts and prices."""
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import Literal
 from uuid import UUID
@@ -12,18 +13,90 @@ from core import (
     reading,
     spending,
 )
+from core.clock import to_micros
 from core.declare.agents import Agent
 from core.desk.base import Part
 from core.errors import BadInput, NotAllowed
 from core.reading import Reader
 from core.store import Tx
 from core.values import (
+    Account,
+    Limitable,
+    Meter,
+    MeterCall,
+    ModelPrice,
     Person,
     SpendLimit,
 )
 
+FIRST_YEAR, LAST_YEAR = 2000, 2999  # of days that may be asked for
+
+
+def _may_see(reader: Reader) -> None:
+    """Raises NotAllowed unless the app says that this person reads model usage or manages model spend (rule R9)."""
+    if not (reader.may.reads_model_usage or reader.may.manages_model_spend):
+        raise NotAllowed("What is spent on models is seen by those who read model usage or manage model spend.")
+
+
+def _may_set(reader: Reader) -> None:
+    if not reader.may.manages_model_spend:
+        raise NotAllowed("Limits are set by those who manage model spend.")
+
 
 class Spending(Part):
+    def today(self) -> date:
+        """The day that it is in the agency's time zone."""
+        return spending.today(self._house.settings, to_micros(self._house.clock.now()))
+
+    async def meter(self, first: date, last: date, *, models_only: bool = False) -> Meter:
+        """What was spent from the first day to the last, both included, by model, agent, person and whole (rule M8);
+        with `models_only`, which is cheaper, by model alone.
+
+        Raises NotAllowed unless the app says that this person reads model usage or manages model spend (rule R9), and
+        BadInput for days in the wrong order. A whole this person may not see has no name.
+        """
+        if first > last:
+            raise BadInput({"last": "The last day comes before the first."})
+        if not FIRST_YEAR <= first.year <= last.year <= LAST_YEAR:
+            raise BadInput({"first": f"Choose days of the years {FIRST_YEAR} to {LAST_YEAR}."})
+
+        def read(tx: Tx, reader: Reader) -> Meter:
+            _may_see(reader)
+            return reading.meter(self._house, tx, reader, first, last, models_only=models_only)
+
+        return await self._read(read)
+
+    async def metered_calls(self, limit: int = 50, before: MeterCall | None = None) -> list[MeterCall]:
+        """Calls on the meter, the newest first; `before`: the last one shown, of which time, piece and number count.
+
+        Raises NotAllowed, as `meter` does.
+        """
+        place = (to_micros(before.at), before.piece.hex, before.n) if before else None
+
+        def read(tx: Tx, reader: Reader) -> list[MeterCall]:
+            _may_see(reader)
+            return reading.calls(self._house, tx, reader, limit, place)
+
+        return await self._read(read)
+
+    async def accounts(self, limit: int = 50, after: str = "") -> list[Account]:
+        """What wholes are charged to together (`on=`), by key; `after`: the last one shown. Raises NotAllowed."""
+
+        def read(tx: Tx, reader: Reader) -> list[Account]:
+            _may_see(reader)
+            return reading.accounts(tx, limit, after)
+
+        return await self._read(read)
+
+    async def prices(self) -> list[ModelPrice]:
+        """What each model costs, and who works with it. Raises NotAllowed."""
+
+        def read(tx: Tx, reader: Reader) -> list[ModelPrice]:
+            _may_see(reader)
+            return reading.prices(self._house)
+
+        return await self._read(read)
+
     async def spend_limits(self) -> list[SpendLimit]:
         """Every limit of a day or a month that holds, declared or set, with what is spent and held in the running one.
 
@@ -31,9 +104,17 @@ class Spending(Part):
         """
 
         def read(tx: Tx, reader: Reader) -> list[SpendLimit]:
-            if not (reader.may.reads_model_usage or reader.may.manages_model_spend):
-                raise NotAllowed("What may be spent is seen by those who read model usage or manage model spend.")
+            _may_see(reader)
             return reading.spend_limits(self._house, tx)
+
+        return await self._read(read)
+
+    async def limitable(self) -> list[Limitable]:
+        """Every agent, then everybody who is active: whose work this person may limit. Raises NotAllowed."""
+
+        def read(tx: Tx, reader: Reader) -> list[Limitable]:
+            _may_set(reader)
+            return reading.limitable(self._house, tx)
 
         return await self._read(read)
 
@@ -59,8 +140,7 @@ class Spending(Part):
             raise BadInput({"period": f"{period!r} is neither day nor month."})
 
         def write(tx: Tx, reader: Reader) -> None:
-            if not reader.may.manages_model_spend:
-                raise NotAllowed("Limits are set by those who manage model spend.")
+            _may_set(reader)
             if person is not None:
                 id = (person.id if isinstance(person, Person) else person).hex
                 subject = spending.of_person(people.row(tx, id).id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Literal
 from uuid import UUID
 
@@ -45,27 +46,26 @@ class Works(Part):
         line, and one for each piece that ends.
         """
 
-        def stop(tx: Tx, reader: Reader) -> None:
-            key = ids.stored(id)
-            of = reading.whole_of(tx, reader, key)
-            allowed = reader.id is None or reader.may.supervises_agents or reader.id in (of.person, of.given_by)
-            if not allowed:
-                raise NotAllowed("It is stopped by the person it is for, whoever gave it, or a supervisor.")
-            tree = self._house.tree(tx, of.id)
-            row = receipts.get(tx, key)
-            if row.ended_at is not None or row.closing is not None:
-                return
-            at_once = abandonment.was_abandoned(self._house, tx, of.id)
-            name = people.row(tx, reader.id).name if reader.id else "the app"
-            words = clean(reason.strip())
-            why = f"{name} stopped it{f': {words}' if words else '.'}"
-            label = self._house.label(row.agent)
-            tree.append(
-                tx.now, key, TraceKind.STOP_ASKED, f"{label} was asked to stop: {why}", {"by": reader.id, "why": reason}
-            )
-            work.call_off(self._house, tx, tree, row, Status.CANCELLED, why, at_once=at_once)
+        await self._write(partial(self._stop, key=ids.stored(id), reason=reason))
 
-        await self._write(stop)
+    def _stop(self, tx: Tx, reader: Reader, key: str, reason: str) -> None:
+        of = reading.whole_of(tx, reader, key)
+        allowed = reader.id is None or reader.may.supervises_agents or reader.id in (of.person, of.given_by)
+        if not allowed:
+            raise NotAllowed("It is stopped by the person it is for, whoever gave it, or a supervisor.")
+        tree = self._house.tree(tx, of.id)
+        row = receipts.get(tx, key)
+        if row.ended_at is not None or row.closing is not None:
+            return
+        at_once = abandonment.was_abandoned(self._house, tx, of.id)
+        name = people.row(tx, reader.id).name if reader.id else "the app"
+        words = clean(reason.strip())
+        why = f"{name} stopped it{f': {words}' if words else '.'}"
+        label = self._house.label(row.agent)
+        tree.append(
+            tx.now, key, TraceKind.STOP_ASKED, f"{label} was asked to stop: {why}", {"by": reader.id, "why": reason}
+        )
+        work.call_off(self._house, tx, tree, row, Status.CANCELLED, why, at_once=at_once)
 
     # Reading
 

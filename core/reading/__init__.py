@@ -5,6 +5,18 @@ count and badge of one thing is made from the same statement.
 """
 
 from core.reading.lines import lines
+from core.reading.meter import accounts, calls, meter, prices
+from core.reading.needs import (
+    abandoned,
+    check,
+    closed_as_abandoned,
+    going,
+    near,
+    now,
+    open_waits,
+    stopping,
+    to_stop,
+)
 from core.reading.pane import pane
 from core.reading.reader import ALL, Reader, abilities, whole_of
 from core.reading.requests import (
@@ -18,31 +30,45 @@ from core.reading.requests import (
     questions_for,
 )
 from core.reading.rules import covered, rules
-from core.reading.spending import spend_limits
+from core.reading.spending import limitable, spend_limits
 from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_nodes, tree, works
 
 __all__ = [
     "ALL",
     "Reader",
+    "abandoned",
     "abilities",
+    "accounts",
     "answered",
+    "calls",
+    "check",
+    "closed_as_abandoned",
     "covered",
     "for_you",
+    "going",
     "handed_on_by",
     "helps",
     "is_question",
+    "limitable",
     "lines",
+    "meter",
     "my_work",
+    "near",
+    "now",
     "one_piece",
     "one_proposal",
     "one_question",
     "one_work",
+    "open_waits",
     "pane",
+    "prices",
     "proposals_for",
     "questions_for",
     "rules",
     "some_nodes",
     "spend_limits",
+    "stopping",
+    "to_stop",
     "tree",
     "whole_of",
     "works",

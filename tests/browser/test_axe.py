@@ -80,14 +80,23 @@ def pages(mias: Open) -> dict[str, str]:
     }
 
 
+SUPERVISORS = {
+    **{"now": "/now", "waits": "/waits", "abandoned": "/abandoned", "everything": "/stop"},
+    **{"stopped": "/stop/result?since=2026-01-01T00:00:00Z", "money": "/money", "calls": "/money/calls"},
+    **{"days": "/money?show=days&first=2026-13-01", "limit": "/money/limit?of=agent:Buyer"},
+}
+
+
 def test_axe_finds_nothing_on_any_page_in_light_and_dark_wide_and_on_a_phone(
-    axe: str, mias: Open, fresh: Open, shop: Server, pages: dict[str, str]
+    axe: str, mias: Open, noors: Open, fresh: Open, shop: Server, pages: dict[str, str]
 ) -> None:
     settings: Any = {"bypass_csp": True, "reduced_motion": "reduce"}  # axe is put into the page
-    mia, stranger = mias(**settings), fresh(**settings, base_url=shop.base)
+    mia, noor, stranger = mias(**settings), noors(**settings), fresh(**settings, base_url=shop.base)
     found: list[str] = []
     for name, address in pages.items():
         found += _faults(mia, axe, name, address)
+    for name, address in SUPERVISORS.items():
+        found += _faults(noor, axe, name, address)
     for name, address in {"door": "/sign-in", "link": shop.links["Noor"], "used": "/sign-in/link/x"}.items():
         found += _faults(stranger, axe, name, address)
     assert found == []

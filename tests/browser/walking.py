@@ -17,7 +17,7 @@ def sign_in(page: Page, server: Server, name: str) -> None:
     """Open the printed link and press its button."""
     page.goto(server.links[name])
     page.get_by_role("button", name=f"Sign in as {name}").click()
-    page.wait_for_url(re.compile(r"/(inbox|work)$"))
+    page.wait_for_url(re.compile(r"/(inbox|now|work)$"))
 
 
 def give(page: Page, volume: str, about: str = "") -> str:

@@ -13,9 +13,9 @@ from web.deps import Visit, go
 
 @get("/")
 async def home(visit: NamedDependency[Visit]) -> Redirect:
-    """The inbox for whoever something waits for, or who only decides; else the work."""
+    """The inbox for whoever something waits for, or who only decides; else what needs a supervisor."""
     waits = await visit.desk.waiting_count()
-    return go("/inbox" if waits or not visit.desk.may.supervises_agents else "/work")
+    return go("/inbox" if waits or not visit.desk.may.supervises_agents else "/now")
 
 
 @get("/{anything:path}")
