@@ -248,6 +248,9 @@ class Proposal:
     tree_micros: int  # spent in the whole
     tree_limit_micros: int
     lines: int = 0  # lines on the record about it; counted where one proposal is opened
+    with_rule: UUID | None = None  # the standing rule given along with the approval; asked where one is opened
+    may_rule: bool = False  # whether this reader may let it be done alone from now on (rule P10)
+    takes_over: bool = False  # this reader may decide only because whoever was asked is gone (rule R10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +276,24 @@ class StandingRule:
     revoked_at: datetime | None
     holds: bool  # not revoked, not used up, not past its end, and its agent still proposes that tool of its own
     sentence: str
+    revoked_by_name: str = ""
+    why_not: str = ""  # where it does not hold: "revoked", "used up", "over", "nothing to lift"
+    may_revoke: bool = False  # whether this reader may
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOffer:
+    """That a person may let an agent do something alone from now on (rules R6, P10), and what bounds may name."""
+
+    agent: str
+    agent_label: str
+    action: str
+    action_label: str
+    schema: dict[str, Any]  # JSON Schema of the action's arguments, without the masked ones
+    rows: tuple[str, ...]  # the arguments that are rows of the app
+    for_me: bool
+    for_everybody: bool
+    still_asks: tuple[str, ...] = ()  # labels of the agents above whose own word on it no rule of this one lifts
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +340,7 @@ class Question:
     asked_at: datetime
     deadline: datetime | None
     may_answer: bool
+    takes_over: bool = False  # this reader may answer only because whoever was asked is gone (rule R10)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ count and badge of one thing is made from the same statement.
 """
 
 from core.reading.lines import lines
+from core.reading.offers import offer, offers
 from core.reading.pane import pane
 from core.reading.reader import ALL, Reader, abilities, whole_of
 from core.reading.requests import (
@@ -16,8 +17,9 @@ from core.reading.requests import (
     one_question,
     proposals_for,
     questions_for,
+    rule_offer,
 )
-from core.reading.rules import covered, rules
+from core.reading.rules import covered, in_words, rules
 from core.reading.spending import spend_limits
 from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_nodes, tree, works
 
@@ -30,9 +32,12 @@ __all__ = [
     "for_you",
     "handed_on_by",
     "helps",
+    "in_words",
     "is_question",
     "lines",
     "my_work",
+    "offer",
+    "offers",
     "one_piece",
     "one_proposal",
     "one_question",
@@ -40,6 +45,7 @@ __all__ = [
     "pane",
     "proposals_for",
     "questions_for",
+    "rule_offer",
     "rules",
     "some_nodes",
     "spend_limits",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
@@ -14,10 +15,11 @@ from core.clock import from_micros
 from core.errors import NotFound
 from core.house import House
 from core.ids import to_uuid
+from core.reading.offers import may_give, offer
 from core.reading.reader import Reader, at, whole_of
 from core.sql import Statement
 from core.store import Tx
-from core.tables import help, line, person, piece, proposal, seat, stand_in, whole
+from core.tables import help, line, person, piece, proposal, seat, stand_in, standing_rule, whole
 from core.values import (
     Help,
     HelpFrom,
@@ -26,6 +28,7 @@ from core.values import (
     Proposal,
     ProposalStatus,
     Question,
+    RuleOffer,
 )
 from core.words import label_of
 
@@ -103,6 +106,15 @@ _DECIDED_BEFORE = Statement(
     )
 )
 
+_RULE_WITH = Statement(
+    select(standing_rule.c.id).where(
+        standing_rule.c.agent == bindparam("agent"),
+        standing_rule.c.action == bindparam("action"),
+        standing_rule.c.given_by == bindparam("by"),
+        standing_rule.c.given_at == bindparam("at"),
+    )
+)
+
 _QUESTION_COLUMNS = (
     *(column for column in help.c if column.key != "agent"),
     whole.c.about,
@@ -162,6 +174,7 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
     action = acting.find(agent, row.skill, row.action) if agent else None
     decided_before = tx.one(_DECIDED_BEFORE, root=row.root, action=row.action, but=row.id).n
     waits = row.status == "Waiting" and row.decided_at is None
+    decides = waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id)
     return Proposal(
         id=to_uuid(row.id),
         piece=to_uuid(row.piece),
@@ -196,14 +209,25 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
         outside=action.outside if action else False,
         reversible=action.reversible if action else False,
         first_time=decided_before == 0,
-        may_decide=waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id),
+        may_decide=decides,
+        takes_over=decides and not whom.is_theirs(tx, row.asked_of, reader.id or ""),
+        may_rule=decides and any(may_give(house, reader, row.agent, row.action, row.whole_person)),
         call_micros=0,
         tree_micros=row.top_micros,
         tree_limit_micros=row.top_limit,
         lines=tx.one(_LINES_ABOUT, root=row.root, piece=row.piece, about=f'%"proposal":"{row.id}"%').n
         if counted
         else 0,
+        with_rule=_rule_given(tx, row) if counted else None,
     )
+
+
+def _rule_given(tx: Tx, row: Any) -> UUID | None:
+    """The standing rule that was given in the transaction of the approval (rule P10)."""
+    if row.decided_at is None:
+        return None
+    found = tx.one(_RULE_WITH, by=row.decided_by, at=row.decided_at, agent=row.agent, action=row.action)
+    return to_uuid(found.id) if found is not None else None
 
 
 def proposals_for(house: House, tx: Tx, reader: Reader) -> list[Proposal]:
@@ -241,6 +265,14 @@ def one_proposal(house: House, tx: Tx, reader: Reader, id: str) -> Proposal:
     return proposal_shown(house, tx, reader, row, counted=True)
 
 
+def rule_offer(house: House, tx: Tx, reader: Reader, id: str) -> RuleOffer:
+    """What the reader may let be done alone from now on along with that proposal. Raises NotFound where nothing."""
+    row = tx.one(_PROPOSAL, id=id)
+    if row is None or not _may_open(tx, reader, row):
+        raise NotFound("There is no such proposal.")
+    return offer(house, reader, row.agent, row.action, row.whole_person, row.agents)
+
+
 def is_question(tx: Tx, id: str) -> bool:
     """Whether a question has that id, and no proposal."""
     return tx.one(_QUESTION, id=id) is not None
@@ -254,6 +286,8 @@ def one_question(house: House, tx: Tx, reader: Reader, id: str) -> Question:
 
 
 def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
+    waits = row.status == "Waiting"
+    answers = waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id)
     return Question(
         id=to_uuid(row.id),
         piece=to_uuid(row.piece),
@@ -277,9 +311,8 @@ def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
         answered_at=at(row.answered_at),
         asked_at=from_micros(row.asked_at),
         deadline=at(row.deadline),
-        may_answer=row.status == "Waiting"
-        and reader.id is not None
-        and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id),
+        may_answer=answers,
+        takes_over=answers and not whom.is_theirs(tx, row.asked_of, reader.id or ""),
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from litestar import Response, get, post
@@ -17,8 +17,9 @@ from litestar.params import FromPath
 from litestar.response import Redirect
 
 from core.errors import AlreadyDecided, BadInput, HandonError, NotAllowed, NotWaiting, Stale
-from core.values import Proposal
-from web.deps import Visit, go
+from core.values import Proposal, RuleOffer
+from web.bounding import Sentence, bounds_from, choices_of, tried
+from web.deps import Visit, go, today
 from web.forms import fields_of
 from web.posted import changed, values_of
 from web.waiting import Request, masked_of, request_of, what_waits
@@ -65,6 +66,8 @@ async def _decide(
     except BadInput as error:
         if "fields" in kept:
             kept["fields"] = [field.marked(error.fields) for field in kept["fields"]]
+        if "asked" in kept:
+            kept["asked"] = kept["asked"].marked(error.fields)
         return await _show(visit, await request_of(visit.desk, item), mode, 422, trouble=_count(error.fields), **kept)
     except NotAllowed as error:
         trouble = Trouble("wrong", str(error), error)
@@ -122,6 +125,62 @@ async def edited(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     )
 
 
+@get("/inbox/{item:uuid}/rule")
+async def from_now_on(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
+    """The second step of an approval: which rule goes with it, and what such a rule would have done before."""
+    opened = await visit.desk.proposal(item)
+    if not opened.may_decide:
+        return await _show(visit, opened, "card")
+    offer = await visit.desk.rule_offer_with(item)
+    asked = choices_of(offer, today(visit), opened)
+    return await _show(visit, opened, "rule", **await _rule_step(visit, offer, asked))
+
+
+@post("/inbox/{item:uuid}/rule/trial", status_code=200)
+async def rule_trial(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
+    """What the rule as it is written would have covered. Decides nothing."""
+    opened = await visit.desk.proposal(item)
+    offer = await visit.desk.rule_offer_with(item)
+    asked = choices_of(offer, today(visit), opened, await visit.form())
+    step = await _rule_step(visit, offer, asked)
+    if visit.wants_part:
+        return visit.fragment("_fragments/trial.html", **step)
+    return await _show(visit, opened, "rule", **step)
+
+
+@post("/inbox/{item:uuid}/rule")
+async def approval_with_rule(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
+    """Approve exactly what was shown, and let the agent do such things alone from now on, within the bounds."""
+    opened = await visit.desk.proposal(item)
+    if not opened.may_decide:  # somebody was first: the decision says so itself
+        return await _decide(visit, item, lambda: visit.desk.approve(item))
+    form = await visit.form()
+    offer = await visit.desk.rule_offer_with(item)
+    asked = choices_of(offer, today(visit), opened, form)
+    step = await _rule_step(visit, offer, asked)
+    if step["asked"].errors:
+        return await _show(visit, opened, "rule", 422, trouble=_count(dict(step["asked"].errors)), **step)
+    bounds = bounds_from(asked, today(visit))
+    whose: Literal["for_me", "for_everybody"] = "for_everybody" if asked.whose == "for_everybody" else "for_me"
+    mark = form.get("fingerprint") or None
+    return await _decide(
+        visit,
+        item,
+        lambda: visit.desk.approve(item, fingerprint=mark, from_now_on=whose, bounds=bounds),
+        "rule",
+        **step,
+    )
+
+
+async def _rule_step(visit: Visit, offer: RuleOffer, asked: Sentence) -> dict[str, Any]:
+    """What the step shows; where the bounds do not fit, they say so and nothing is tried."""
+    try:
+        trial = await tried(visit.desk, offer, bounds_from(asked, today(visit)).checked(offer.schema), asked.whose)
+    except BadInput as error:
+        return {"offer": offer, "asked": asked.marked(error.fields), "trial": None}
+    return {"offer": offer, "asked": asked, "trial": trial}
+
+
 @post("/inbox/{item:uuid}/answer")
 async def answer(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     """Answer a question: a choice, or the person's own words where they wrote any."""
@@ -163,4 +222,7 @@ def _count(wrong: dict[str, str]) -> Trouble:
     return Trouble("wrong", f"{fields} Nothing was decided yet.")
 
 
-handlers = (approval, reason, refusal, editing, edited, answer, cannot_say, decline)
+handlers = (
+    *(approval, reason, refusal, editing, edited, from_now_on, rule_trial, approval_with_rule),
+    *(answer, cannot_say, decline),
+)
