@@ -344,6 +344,63 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """One row of the inbox: a proposal or question that waits for this reader."""
+
+    id: UUID
+    kind: Literal["proposal", "question"]
+    text: str  # a proposal's sentence, made from the action's template; a question is the agent's own words
+    asked_through: str  # "Collator, working for Planner"; the agent alone where it is the top
+    asked_at: datetime
+    deadline: datetime | None
+    put_to: str  # whom it was put to where that is not this reader: a name, or "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedGroup:
+    """The requests of one whole that are on a page of the inbox; its number counts those on other pages too."""
+
+    root: UUID
+    about: str
+    number: int
+    oldest: datetime
+    deadline: datetime | None  # the first one
+    requests: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a request stands in the list, and those beside it."""
+
+    n: int
+    before: UUID | None
+    after: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A page of what waits for one person. `total` is everything, as the badge has it; `shown` what the filter left."""
+
+    groups: tuple[AskedGroup, ...]
+    total: int
+    shown: int
+    first: int  # the numbers of the first and last row on this page, from 1; 0 on an empty one
+    last: int
+    more: str  # the mark the next page begins after; empty on the last page
+    oldest: datetime | None
+    proposals: int
+    questions: int
+    agents: tuple[tuple[str, str, int], ...]  # name, label, how many
+    works: tuple[tuple[UUID, str, int], ...]  # root, about, how many
+    place: Place | None  # of the request that was asked about
+
+    @property
+    def hidden(self) -> int:
+        """How many the filter leaves out."""
+        return self.total - self.shown
+
+
+@dataclass(frozen=True, slots=True)
 class Help:
     """A row for each question or consult (rule C7)."""
 

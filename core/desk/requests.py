@@ -21,6 +21,7 @@ from core.store import Tx
 from core.values import (
     Proposal,
     Question,
+    Waiting,
 )
 from core.words import clean
 
@@ -29,6 +30,27 @@ class Decides(Rules):
     async def waiting_count(self) -> int:
         """How many requests wait for this person: what `proposals` and `questions` list, by the same condition."""
         return await self._read(lambda tx, reader: len(reading.for_you(tx, reader)))
+
+    async def waiting(
+        self,
+        *,
+        kind: Literal["", "proposal", "question"] = "",
+        agent: str = "",
+        work: UUID | None = None,
+        after: str = "",
+        item: UUID | None = None,
+    ) -> Waiting:
+        """What waits for this person as the inbox lists it, a page at a time: by whole, what is due first on top.
+
+        Narrowed to a kind, an agent's name and a whole where given; `after` is the mark of the page before. With
+        `item` it is the page that holds that request, and says its place.
+        """
+        whole, one = work.hex if work else "", item.hex if item else None
+        return await self._read(
+            lambda tx, reader: reading.waiting(
+                self._house, tx, reader, kind=kind, agent=agent, whole=whole, after=after, item=one
+            )
+        )
 
     async def proposals(self) -> list[Proposal]:
         """What waits for this person's decision, the oldest first."""

@@ -21,6 +21,7 @@ from core.reading.requests import (
 )
 from core.reading.rules import covered, in_words, rules
 from core.reading.spending import spend_limits
+from core.reading.waiting import waiting
 from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_nodes, tree, works
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "some_nodes",
     "spend_limits",
     "tree",
+    "waiting",
     "whole_of",
     "works",
 ]

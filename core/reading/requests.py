@@ -41,27 +41,27 @@ _HELP = Statement(select(help).where(help.c.root == bindparam("root")).order_by(
 
 # Who may decide what was put to `asked_of`: they, a stand-in, or the sponsor of the agent at the top where it was put
 # to nobody or to somebody who is gone. The one condition behind inbox, count and "is it yours".
-_top = piece.alias("top")
-_asked = person.alias("asked")
+top = piece.alias("top")
+asked = person.alias("asked")
 _by = person.alias("by")
 
 
-def _for_reader(table: Any) -> Any:
+def for_reader(table: Any) -> Any:
     stands = select(stand_in.c.for_person).where(stand_in.c.person == bindparam("who"))
     sponsors = select(seat.c.agent).where(seat.c.sponsor == bindparam("who"))
     return or_(
         table.c.asked_of == bindparam("who"),
         table.c.asked_of.in_(stands),
-        and_(or_(table.c.asked_of.is_(None), _asked.c.deactivated_at.is_not(None)), _top.c.agent.in_(sponsors)),
+        and_(or_(table.c.asked_of.is_(None), asked.c.deactivated_at.is_not(None)), top.c.agent.in_(sponsors)),
     )
 
 
 def _with_names(table: Any, by: Any, asker: Any = piece) -> Any:
     return (
         table.join(whole, whole.c.id == table.c.root)
-        .join(_top, _top.c.id == table.c.root)
+        .join(top, top.c.id == table.c.root)
         .join(asker, asker.c.id == table.c.piece)
-        .outerjoin(_asked, _asked.c.id == table.c.asked_of)
+        .outerjoin(asked, asked.c.id == table.c.asked_of)
         .outerjoin(_by, _by.c.id == by)
     )
 
@@ -75,16 +75,16 @@ _PROPOSAL_COLUMNS = (
     piece.c.skill,
     piece.c.branch,
     piece.c.agents,
-    _top.c.agent.label("top_agent"),
-    _top.c.tree_micros.label("top_micros"),
-    _top.c.limit_micros.label("top_limit"),
-    _asked.c.name.label("asked_name"),
+    top.c.agent.label("top_agent"),
+    top.c.tree_micros.label("top_micros"),
+    top.c.limit_micros.label("top_limit"),
+    asked.c.name.label("asked_name"),
     _by.c.name.label("by_name"),
 )
 _PROPOSALS = select(*_PROPOSAL_COLUMNS).select_from(_with_names(proposal, proposal.c.decided_by))
-_UNDECIDED = and_(proposal.c.status == "Waiting", proposal.c.decided_at.is_(None))
+UNDECIDED = and_(proposal.c.status == "Waiting", proposal.c.decided_at.is_(None))
 _PROPOSALS_FOR = Statement(
-    _PROPOSALS.where(_UNDECIDED, _for_reader(proposal)).order_by(proposal.c.asked_at, proposal.c.id)
+    _PROPOSALS.where(UNDECIDED, for_reader(proposal)).order_by(proposal.c.asked_at, proposal.c.id)
 )
 _PROPOSAL = Statement(_PROPOSALS.where(proposal.c.id == bindparam("id")))
 PROPOSALS_OF = Statement(
@@ -92,7 +92,7 @@ PROPOSALS_OF = Statement(
 )
 PROPOSALS_DECIDED = Statement(
     _PROPOSALS.where(
-        proposal.c.decided_at.is_not(None), proposal.c.decided_at < bindparam("before"), _for_reader(proposal)
+        proposal.c.decided_at.is_not(None), proposal.c.decided_at < bindparam("before"), for_reader(proposal)
     )
     .order_by(proposal.c.decided_at.desc(), proposal.c.id.desc())
     .limit(bindparam("most"))
@@ -122,20 +122,20 @@ _QUESTION_COLUMNS = (
     whole.c.given_by.label("whole_given_by"),
     piece.c.agent,
     piece.c.agents,
-    _top.c.agent.label("top_agent"),
-    _asked.c.name.label("asked_name"),
+    top.c.agent.label("top_agent"),
+    asked.c.name.label("asked_name"),
     _by.c.name.label("by_name"),
 )
 _QUESTIONS = (
     select(*_QUESTION_COLUMNS).select_from(_with_names(help, help.c.answered_by)).where(help.c.help_from == "Person")
 )
 _QUESTIONS_FOR = Statement(
-    _QUESTIONS.where(help.c.status == "Waiting", _for_reader(help)).order_by(help.c.asked_at, help.c.id)
+    _QUESTIONS.where(help.c.status == "Waiting", for_reader(help)).order_by(help.c.asked_at, help.c.id)
 )
 _QUESTION = Statement(_QUESTIONS.where(help.c.id == bindparam("id")))
 QUESTIONS_OF = Statement(_QUESTIONS.where(help.c.piece == bindparam("piece")).order_by(help.c.asked_at, help.c.id))
 _QUESTIONS_ANSWERED = Statement(
-    _QUESTIONS.where(help.c.answered_at.is_not(None), help.c.answered_at < bindparam("before"), _for_reader(help))
+    _QUESTIONS.where(help.c.answered_at.is_not(None), help.c.answered_at < bindparam("before"), for_reader(help))
     .order_by(help.c.answered_at.desc(), help.c.id.desc())
     .limit(bindparam("most"))
 )
@@ -143,15 +143,13 @@ _QUESTIONS_ANSWERED = Statement(
 # How many requests wait for the reader, by whole and piece.
 _p_count = (
     select(proposal.c.root, proposal.c.piece)
-    .select_from(
-        proposal.join(_top, _top.c.id == proposal.c.root).outerjoin(_asked, _asked.c.id == proposal.c.asked_of)
-    )
-    .where(_UNDECIDED, _for_reader(proposal))
+    .select_from(proposal.join(top, top.c.id == proposal.c.root).outerjoin(asked, asked.c.id == proposal.c.asked_of))
+    .where(UNDECIDED, for_reader(proposal))
 )
 _q_count = (
     select(help.c.root, help.c.piece)
-    .select_from(help.join(_top, _top.c.id == help.c.root).outerjoin(_asked, _asked.c.id == help.c.asked_of))
-    .where(help.c.help_from == "Person", help.c.status == "Waiting", _for_reader(help))
+    .select_from(help.join(top, top.c.id == help.c.root).outerjoin(asked, asked.c.id == help.c.asked_of))
+    .where(help.c.help_from == "Person", help.c.status == "Waiting", for_reader(help))
 )
 _FOR_YOU_PROPOSALS = Statement(_p_count)
 _FOR_YOU_QUESTIONS = Statement(_q_count)

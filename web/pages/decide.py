@@ -22,7 +22,7 @@ from web.bounding import Sentence, bounds_from, choices_of, tried
 from web.deps import Visit, go, today
 from web.forms import fields_of
 from web.posted import changed, values_of
-from web.waiting import Request, masked_of, request_of, what_waits
+from web.waiting import Request, Sieve, masked_of, request_of, what_waits
 
 Answer = Response[str] | Redirect
 
@@ -34,16 +34,19 @@ class Trouble:
     kind: str  # "decided", "stale", "over", "wrong"
     text: str
     error: HandonError | None = None
+    wrote: str = ""  # what the person wrote, where it was not sent
 
 
 async def _show(visit: Visit, opened: Request, mode: str, status: int = 200, **context: Any) -> Response[str]:
     context = {"trouble": None} | context
-    waits = await what_waits(visit.desk)
+    sieve = Sieve.of(visit.request.query_params)
+    waits = await what_waits(visit.desk, sieve, opened.id)
     return await visit.page(
         "inbox/index.html",
         nav="inbox",
         status=status,
         waits=waits,
+        sieve=sieve,
         item=opened.id,
         opened=opened,
         mode=mode,
@@ -52,15 +55,15 @@ async def _show(visit: Visit, opened: Request, mode: str, status: int = 200, **c
 
 
 async def _decide(
-    visit: Visit, item: UUID, act: Callable[[], Awaitable[object]], mode: str = "card", **kept: Any
+    visit: Visit, item: UUID, act: Callable[[], Awaitable[object]], mode: str = "card", wrote: str = "", **kept: Any
 ) -> Answer:
     """Do it and go to the receipt; or show the card again with why nothing was done, and what was written."""
     try:
         await act()
     except AlreadyDecided as error:
-        trouble = Trouble("decided", str(error), error)
+        trouble = Trouble("decided", str(error), error, wrote)
     except NotWaiting as error:
-        trouble = Trouble("over", str(error), error)
+        trouble = Trouble("over", str(error), error, wrote)
     except Stale as error:
         trouble = Trouble("stale", error.changed, error)
     except BadInput as error:
@@ -73,7 +76,7 @@ async def _decide(
         trouble = Trouble("wrong", str(error), error)
         return await _show(visit, await request_of(visit.desk, item), mode, 403, trouble=trouble, **kept)
     else:
-        return go(f"/inbox/{item}")
+        return go(f"/inbox/{item}{Sieve.of(visit.request.query_params).keep}")
     return await _show(visit, await request_of(visit.desk, item), "card", 409, trouble=trouble)
 
 
@@ -97,7 +100,9 @@ async def refusal(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer
     form = await visit.form()
     said = form.get("reason", "").strip()
     mark = form.get("fingerprint") or None
-    return await _decide(visit, item, lambda: visit.desk.refuse(item, said, fingerprint=mark), "refuse", reason=said)
+    return await _decide(
+        visit, item, lambda: visit.desk.refuse(item, said, fingerprint=mark), "refuse", said, reason=said
+    )
 
 
 @get("/inbox/{item:uuid}/edit")
@@ -191,7 +196,7 @@ async def answer(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     if not said:
         trouble = Trouble("wrong", "Choose one, or write your own words. Nothing was sent.")
         return await _show(visit, opened, "card", 422, trouble=trouble)
-    return await _decide(visit, item, lambda: visit.desk.answer(item, said))
+    return await _decide(visit, item, lambda: visit.desk.answer(item, said), wrote=said)
 
 
 @get("/inbox/{item:uuid}/decline")
@@ -206,7 +211,7 @@ async def decline(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer
     """Say that one cannot answer; the agent is told, and goes on."""
     form = await visit.form()
     said = form.get("reason", "").strip()
-    return await _decide(visit, item, lambda: visit.desk.decline(item, reason=said), "decline", reason=said)
+    return await _decide(visit, item, lambda: visit.desk.decline(item, reason=said), "decline", said, reason=said)
 
 
 def _open_arguments(proposal: Proposal) -> dict[str, Any]:
