@@ -18,7 +18,7 @@ from litestar.middleware import DefineMiddleware
 from core.agency import Agency
 from web import deps, errors, live, login, security
 from web.assets import Assets
-from web.pages import decide, give, health, home, inbox, record, standing, stop, work
+from web.pages import decide, give, health, help, home, inbox, record, standing, stop, work
 from web.render import Renderer
 
 Opened = Callable[[Agency], Awaitable[None]]
@@ -62,6 +62,7 @@ def create_app(
             *home.handlers,
             *inbox.handlers,
             *standing.handlers,
+            *help.handlers,
             *decide.handlers,
             *give.handlers,
             *work.handlers,

@@ -48,6 +48,13 @@ async def card(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[
     )
 
 
+@get("/inbox/next")
+async def next_one(visit: NamedDependency[Visit]) -> Redirect:
+    """To the first that waits, from anywhere; to the empty inbox where nothing does."""
+    groups = (await what_waits(visit.desk, Sieve())).groups
+    return go(f"/inbox/{groups[0].requests[0].id}" if groups else "/inbox")
+
+
 @post("/inbox/{item:uuid}/takeover")
 async def takeover(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Redirect:
     """Have it put to oneself, because whoever was asked is gone. Decides nothing."""
@@ -62,4 +69,4 @@ async def answered(visit: NamedDependency[Visit], before: FromQuery[datetime | N
     return await visit.page("inbox/answered.html", nav="inbox", decided=found[:PAGE], more=len(found) > PAGE)
 
 
-handlers = (inbox, card, takeover, answered)
+handlers = (inbox, card, next_one, takeover, answered)
