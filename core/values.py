@@ -400,6 +400,17 @@ class Waiting:
         return self.total - self.shown
 
 
+DraftAct = Literal["refuse", "edit", "answer", "decline"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a person has begun to write to a request and not sent, by the names of the fields."""
+
+    act: DraftAct
+    fields: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Help:
     """A row for each question or consult (rule C7)."""
