@@ -18,7 +18,7 @@ from litestar.middleware import DefineMiddleware
 from core.agency import Agency
 from web import deps, errors, live, login, security
 from web.assets import Assets
-from web.pages import decide, give, health, help, home, inbox, record, standing, stop, work
+from web.pages import decide, drafts, give, health, help, home, inbox, record, standing, stop, work
 from web.render import Renderer
 
 Opened = Callable[[Agency], Awaitable[None]]
@@ -63,6 +63,7 @@ def create_app(
             *inbox.handlers,
             *standing.handlers,
             *help.handlers,
+            *drafts.handlers,
             *decide.handlers,
             *give.handlers,
             *work.handlers,

@@ -86,6 +86,11 @@ async def what_waits(desk: Desk, sieve: Sieve, item: UUID | None = None) -> Wait
     return await desk.waiting(kind=sieve.kind, agent=sieve.agent, work=sieve.work, after=sieve.after, item=item)
 
 
+async def begun_of(desk: Desk, item: UUID) -> dict[str, dict[str, str]]:
+    """What the person has begun to write to it and not sent: by act, then by field."""
+    return {draft.act: draft.fields for draft in await desk.drafts(item)}
+
+
 async def request_of(desk: Desk, item: UUID) -> Request:
     """The proposal or question of that id; one this person may not see is not found."""
     try:

@@ -3,6 +3,7 @@ import { localise } from "./times.js";
 import { live } from "./live.js";
 import { tree } from "./tree.js";
 import { edits } from "./edits.js";
+import { drafts } from "./drafts.js";
 import { keys } from "./keys.js";
 
 function dress(root = document) {
@@ -14,6 +15,7 @@ function dress(root = document) {
 
 dress();
 live(dress);
+drafts();
 document.addEventListener("htmx:after:swap", () => dress());
 
 // A menu closes when something else is pressed, and on Escape, which gives the focus back to what opened it.

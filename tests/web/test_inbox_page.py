@@ -134,3 +134,41 @@ async def test_a_question_whose_work_has_ended_needs_no_answer(site: Site) -> No
 async def test_the_keys_are_listed_on_a_page_of_their_own(site: Site) -> None:
     page = text_of((await (await site.signed_in(site.mia)).get("/help/keys")).text)
     assert "None decides by itself" in page
+
+
+# P6, P7
+async def test_what_was_begun_is_there_again_on_the_next_visit_and_goes_to_nobody(site: Site) -> None:
+    await site.wants_to_write("Torn")
+    [item] = await waits(site)
+    browser = await site.signed_in(site.mia)
+    page = f"/inbox/{item}"
+    token = await token_of(browser, page)
+    begun = {"_csrf_token": token, "act": "refuse", "reason": "Only <stained>"}
+    after = await browser.post(f"{page}/draft", data=begun)
+    assert "You began to write a refusal and did not send it." in text_of(after.text)
+    assert "Only &lt;stained&gt;</textarea>" in (await browser.get(f"{page}/refusal")).text
+    sent = {"_csrf_token": token, "act": "edit", "note": "Wet", "fingerprint": "x"}
+    assert (await browser.post(f"{page}/draft", data=sent, headers={"x-draft": "yes"})).status_code == 204
+    assert 'value="Wet"' in (await browser.get(f"{page}/edit")).text
+    assert (await (await site.desk(site.mia)).proposal(item)).may_decide
+    answer = await browser.submit(f"{page}/edit", f"{page}/edit", note="Wet")
+    assert "You approved" in text_of(answer.text)
+    assert "You began" not in text_of(answer.text)
+    assert await (await site.desk(site.mia)).drafts(item) == []
+    assert (await browser.post(f"{page}/draft", data=sent)).status_code == 409
+    other = {"_csrf_token": token, "act": "approve"}
+    assert (await browser.post(f"{page}/draft", data=other)).status_code == 422
+
+
+# P8
+async def test_a_begun_answer_stands_in_the_question(site: Site) -> None:
+    await site.asks("Which blue?", "Indigo", "Slate")
+    [item] = await waits(site)
+    browser = await site.signed_in(site.mia)
+    page = f"/inbox/{item}"
+    token = await token_of(browser, page)
+    sent = {"_csrf_token": token, "act": "answer", "choice": "own", "own": "Neither of them"}
+    found = (await browser.post(f"{page}/draft", data=sent)).text
+    assert "Neither of them</textarea>" in found
+    assert re.search(r'value="own" id="own" form="answer" checked', found)
+    assert not re.search(r'value="Indigo" form="answer" checked', found)

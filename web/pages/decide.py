@@ -22,7 +22,7 @@ from web.bounding import Sentence, bounds_from, choices_of, tried
 from web.deps import Visit, go, today
 from web.forms import fields_of
 from web.posted import changed, values_of
-from web.waiting import Request, Sieve, masked_of, request_of, what_waits
+from web.waiting import Request, Sieve, begun_of, masked_of, request_of, what_waits
 
 Answer = Response[str] | Redirect
 
@@ -38,7 +38,8 @@ class Trouble:
 
 
 async def _show(visit: Visit, opened: Request, mode: str, status: int = 200, **context: Any) -> Response[str]:
-    context = {"trouble": None} | context
+    begun = await begun_of(visit.desk, opened.id) if mode == "card" else {}
+    context = {"trouble": None, "begun": begun} | context
     sieve = Sieve.of(visit.request.query_params)
     waits = await what_waits(visit.desk, sieve, opened.id)
     return await visit.page(
@@ -91,7 +92,8 @@ async def approval(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answe
 async def reason(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
     """The card with room for a reason."""
     opened = await visit.desk.proposal(item)
-    return await _show(visit, opened, "refuse" if opened.may_decide else "card", reason="")
+    begun = (await begun_of(visit.desk, item)).get("refuse", {})
+    return await _show(visit, opened, "refuse" if opened.may_decide else "card", reason=begun.get("reason", ""))
 
 
 @post("/inbox/{item:uuid}/refusal")
@@ -109,7 +111,8 @@ async def refusal(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer
 async def editing(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
     """The card as a form: the arguments, each with a control for its type."""
     opened = await visit.desk.proposal(item)
-    fields = fields_of(opened.schema, _open_arguments(opened), labels=opened.shown)
+    begun = (await begun_of(visit.desk, item)).get("edit")
+    fields = fields_of(opened.schema, _open_arguments(opened), posted=begun, labels=opened.shown)
     return await _show(visit, opened, "edit" if opened.may_decide else "card", fields=fields)
 
 
@@ -203,7 +206,8 @@ async def answer(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
 async def cannot_say(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
     """The question with room for why it cannot be answered."""
     opened = await visit.desk.question(item)
-    return await _show(visit, opened, "decline" if opened.may_answer else "card", reason="")
+    begun = (await begun_of(visit.desk, item)).get("decline", {})
+    return await _show(visit, opened, "decline" if opened.may_answer else "card", reason=begun.get("reason", ""))
 
 
 @post("/inbox/{item:uuid}/decline")

@@ -11,7 +11,7 @@ from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
 from web.deps import Visit, go
-from web.waiting import Sieve, request_of, what_waits
+from web.waiting import Sieve, begun_of, request_of, what_waits
 
 PAGE = 50
 LATELY = 6
@@ -45,6 +45,7 @@ async def card(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[
         opened=await request_of(visit.desk, item),
         mode="card",
         trouble=None,
+        begun=await begun_of(visit.desk, item),
     )
 
 
