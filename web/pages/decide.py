@@ -191,10 +191,10 @@ async def _rule_step(visit: Visit, offer: RuleOffer, asked: Sentence) -> dict[st
 
 @post("/inbox/{item:uuid}/answer")
 async def answer(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
-    """Answer a question: a choice, or the person's own words where they wrote any."""
+    """Answer a question: a choice, the person's own words, or both where they chose and wrote."""
     form = await visit.form()
     own, choice = form.get("own", "").strip(), form.get("choice", "")
-    said = own if choice in ("", "own") else choice
+    said = "\n\n".join(part for part in ("" if choice == "own" else choice, own) if part)
     opened = await visit.desk.question(item)
     if not said:
         trouble = Trouble("wrong", "Choose one, or write your own words. Nothing was sent.")
