@@ -7,6 +7,7 @@ from uuid import UUID
 
 from handon.testing import AgentCast, AgentScript, Says
 from tests.builders import Answer, Clerk, Note, Shelf, note_shelf
+from tests.staging import sql
 from tests.web.conftest import Browser, Site, text_of
 
 
@@ -172,3 +173,21 @@ async def test_a_begun_answer_stands_in_the_question(site: Site) -> None:
     assert "Neither of them</textarea>" in found
     assert re.search(r'value="own" id="own" form="answer" checked', found)
     assert not re.search(r'value="Indigo" form="answer" checked', found)
+
+
+# P11
+async def test_what_nobody_answered_in_time_cannot_be_decided_and_was_not_refused(site: Site) -> None:
+    await site.wants_to_write("Torn")
+    [item] = await waits(site)
+    browser = await site.signed_in(site.mia)
+    token = await token_of(browser, f"/inbox/{item}")
+    await sql(site.agency, "update proposal set deadline = 1")  # before the clock has looked
+    page = (await browser.get(f"/inbox/{item}")).text
+    words = text_of(page)
+    assert "Nobody answered in time." in words
+    assert "it was not refused either" in words
+    assert "/approval" not in page
+    late = await browser.post(f"/inbox/{item}/approval", data={"_csrf_token": token})
+    assert late.status_code == 409
+    assert "Your decision changed nothing" in text_of(late.text)
+    assert await site.the_note() == ""
