@@ -53,9 +53,19 @@ _REVOKE = Statement(
 )
 _giver = people.alias("giver")
 _whose = people.alias("whose")
+_ender = people.alias("ender")
 _LISTED = Statement(
-    select(*table.c, _giver.c.name.label("giver_name"), _whose.c.name.label("person_name"))
-    .select_from(table.join(_giver, _giver.c.id == table.c.given_by).outerjoin(_whose, _whose.c.id == table.c.person))
+    select(
+        *table.c,
+        _giver.c.name.label("giver_name"),
+        _whose.c.name.label("person_name"),
+        _ender.c.name.label("ender_name"),
+    )
+    .select_from(
+        table.join(_giver, _giver.c.id == table.c.given_by)
+        .outerjoin(_whose, _whose.c.id == table.c.person)
+        .outerjoin(_ender, _ender.c.id == table.c.revoked_by)
+    )
     .where(or_(bindparam("everything") == 1, table.c.person == bindparam("who"), table.c.given_by == bindparam("who")))
     .order_by(table.c.given_at.desc(), table.c.id.desc())
 )
@@ -64,6 +74,12 @@ _LISTED = Statement(
 def holds(agent: Agent, action: str) -> bool:
     """Whether the agent holds the tool itself, in one of its skills."""
     return any(tool.name == action for skill in agent.skills for tool in skill.tools)
+
+
+def liftable(agent: Agent, action: str) -> Action | None:
+    """The tool a rule could lift: one the agent holds itself and whose gate, by its own word, is propose (rule R6)."""
+    tool = next((tool for skill in agent.skills for tool in skill.tools if tool.name == action), None)
+    return tool if tool is not None and agent.may.gate_of(tool) is Gate.PROPOSE else None
 
 
 def bounds_of(row: Any) -> Bounds:

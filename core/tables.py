@@ -341,6 +341,18 @@ help = Table(
     Index(None, "piece"),
 )
 
+# What a person has begun to write to a proposal or question and not sent.
+draft = Table(
+    "draft",
+    metadata,
+    Column("person", _id(), ForeignKey("person.id"), primary_key=True),
+    Column("request", _id(), primary_key=True),  # of a proposal or a question
+    Column("act", String(10), primary_key=True),
+    Column("fields", Text, nullable=False),  # JSON: {name: text}
+    Column("kept_at", BigInteger, nullable=False),
+    CheckConstraint("act in ('refuse','edit','answer','decline')", name="act"),
+)
+
 # What a person's or an agent's work may cost in a day or a month, set by somebody who manages model spend.
 spend_limit = Table(
     "spend_limit",

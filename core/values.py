@@ -262,6 +262,9 @@ class Proposal:
     tree_micros: int  # spent in the whole
     tree_limit_micros: int
     lines: int = 0  # lines on the record about it; counted where one proposal is opened
+    with_rule: UUID | None = None  # the standing rule given along with the approval; asked where one is opened
+    may_rule: bool = False  # whether this reader may let it be done alone from now on (rule P10)
+    takes_over: bool = False  # this reader may decide only because whoever was asked is gone (rule R10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +290,24 @@ class StandingRule:
     revoked_at: datetime | None
     holds: bool  # not revoked, not used up, not past its end, and its agent still proposes that tool of its own
     sentence: str
+    revoked_by_name: str = ""
+    why_not: str = ""  # where it does not hold: "revoked", "used up", "over", "nothing to lift"
+    may_revoke: bool = False  # whether this reader may
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOffer:
+    """That a person may let an agent do something alone from now on (rules R6, P10), and what bounds may name."""
+
+    agent: str
+    agent_label: str
+    action: str
+    action_label: str
+    schema: dict[str, Any]  # JSON Schema of the action's arguments, without the masked ones
+    rows: tuple[str, ...]  # the arguments that are rows of the app
+    for_me: bool
+    for_everybody: bool
+    still_asks: tuple[str, ...] = ()  # labels of the agents above whose own word on it no rule of this one lifts
 
 
 @dataclass(frozen=True, slots=True)
@@ -586,6 +607,75 @@ class Question:
     asked_at: datetime
     deadline: datetime | None
     may_answer: bool
+    takes_over: bool = False  # this reader may answer only because whoever was asked is gone (rule R10)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One row of the inbox: a proposal or question that waits for this reader."""
+
+    id: UUID
+    kind: Literal["proposal", "question"]
+    text: str  # a proposal's sentence, made from the action's template; a question is the agent's own words
+    asked_through: str  # "Collator, working for Planner"; the agent alone where it is the top
+    asked_at: datetime
+    deadline: datetime | None
+    put_to: str  # whom it was put to where that is not this reader: a name, or "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class AskedGroup:
+    """The requests of one whole that are on a page of the inbox; its number counts those on other pages too."""
+
+    root: UUID
+    about: str
+    number: int
+    oldest: datetime
+    deadline: datetime | None  # the first one
+    requests: tuple[Asked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a request stands in the list, and those beside it."""
+
+    n: int
+    before: UUID | None
+    after: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A page of what waits for one person. `total` is everything, as the badge has it; `shown` what the filter left."""
+
+    groups: tuple[AskedGroup, ...]
+    total: int
+    shown: int
+    first: int  # the numbers of the first and last row on this page, from 1; 0 on an empty one
+    last: int
+    more: str  # the mark the next page begins after; empty on the last page
+    oldest: datetime | None
+    proposals: int
+    questions: int
+    agents: tuple[tuple[str, str, int], ...]  # name, label, how many
+    works: tuple[tuple[UUID, str, int], ...]  # root, about, how many
+    place: Place | None  # of the request that was asked about
+
+    @property
+    def hidden(self) -> int:
+        """How many the filter leaves out."""
+        return self.total - self.shown
+
+
+DraftAct = Literal["refuse", "edit", "answer", "decline"]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a person has begun to write to a request and not sent, by the names of the fields."""
+
+    act: DraftAct
+    fields: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)

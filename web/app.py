@@ -19,7 +19,23 @@ from core.agency import Agency
 from web import callback, deps, errors, live, login, security
 from web.assets import Assets
 from web.oidc import Configured, Provider, Seal
-from web.pages import abandoned, decide, give, health, home, inbox, money, now, record, stop, stop_everything, work
+from web.pages import (
+    abandoned,
+    decide,
+    drafts,
+    give,
+    health,
+    help,
+    home,
+    inbox,
+    money,
+    now,
+    record,
+    standing,
+    stop,
+    stop_everything,
+    work,
+)
 from web.render import Renderer
 
 Opened = Callable[[Agency], Awaitable[None]]
@@ -68,6 +84,9 @@ def create_app(
             *now.handlers,
             *abandoned.handlers,
             *stop_everything.handlers,
+            *standing.handlers,
+            *help.handlers,
+            *drafts.handlers,
             *decide.handlers,
             *give.handlers,
             *work.handlers,

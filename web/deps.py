@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from litestar import Request, Response
@@ -52,6 +52,11 @@ async def visit(request: AnyRequest) -> Visit:
     """The visit of this request. Roles and rights are read now, not when the person signed in."""
     agency: Agency = request.app.state.agency
     return Visit(request, agency, await agency.desk_of(request.user.id), request.app.state.renderer)
+
+
+def today(visit: Visit) -> date:
+    """The day by the agency's clock, in UTC, which is what days of rules and limits are in."""
+    return visit.agency.clock.now().astimezone(UTC).date()
 
 
 def go(address: str) -> Redirect:

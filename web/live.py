@@ -33,7 +33,7 @@ from core.values import Line, Stopping, TraceKind
 from web.deps import Visit, aware, visit
 from web.needs import Needs, what_needs
 from web.outline import rows_of, with_above
-from web.waiting import request_of, what_waits
+from web.waiting import Sieve, request_of, what_waits
 
 REPLAY = 500  # lines; whoever is further behind is told to read the page again
 TAIL = 5  # lines at the foot of a whole's page
@@ -123,22 +123,25 @@ class ListWatch:
     item: UUID | None
     was: str
     works: Show | None
+    sieve: Sieve
     root: UUID | None = None
     rest: float = REST
     said: str = ""
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
-        waits = await what_waits(visit.desk)
+        waits = await what_waits(visit.desk, self.sieve, self.item) if self.inbox or self.item else None
         opened = await request_of(visit.desk, self.item) if self.item and self.was else None
         html = visit.renderer.html(
             "live/list.html",
             visit.request,
-            waits=waits if self.inbox else None,
+            waits=waits,
+            listed=self.inbox,
+            sieve=self.sieve,
             item=self.item,
             opened=opened if opened is not None and opened.status != self.was else None,
             me=visit.desk.person,
             works=await visit.desk.works(self.works) if self.works else None,
-            waiting=waits.total,
+            waiting=waits.total if waits is not None else await visit.desk.waiting_count(),
         )
         if html == self.said:
             return []
@@ -228,7 +231,7 @@ async def stream(
     else:
         if item is not None:
             await request_of(visit.desk, item)
-        watch = ListWatch(inbox, item, was, works)
+        watch = ListWatch(inbox, item, was, works, Sieve.of(visit.request.query_params))
     stop = anyio.Event()
     answer = EventSourceResponse(
         _events(visit, watch, stop),

@@ -1,54 +1,59 @@
-"""What waits for a person, as the inbox lists it: by whole, the whole whose oldest request is oldest first."""
+"""What waits for a person, as the address of the inbox asks for it, and one request of it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from typing import Any, Literal
+from urllib.parse import urlencode
 from uuid import UUID
 
 from core.desk import Desk
 from core.errors import NotFound
-from core.values import Proposal, Question
+from core.values import Proposal, Question, Waiting
 from core.words import label_of
 
 Request = Proposal | Question
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """The requests of one whole, oldest first."""
+class Sieve:
+    """What of the inbox is shown, as its address has it: a kind, an agent, a whole, and where a page begins."""
 
-    root: UUID
-    about: str
-    requests: tuple[Request, ...]
+    kind: Literal["", "proposal", "question"] = ""
+    agent: str = ""
+    work: UUID | None = None
+    after: str = ""
 
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """Everything that waits for one person. `total` is counted from the rows themselves, so no badge can differ."""
-
-    groups: tuple[Group, ...]
-    order: tuple[UUID, ...]  # as the list shows them
+    @classmethod
+    def of(cls, params: Mapping[str, Any]) -> Sieve:
+        """From an address. What no filter can be is none."""
+        kind = params.get("kind", "")
+        try:
+            work = UUID(params["in"]) if params.get("in") else None
+        except ValueError:
+            work = None
+        known: Literal["", "proposal", "question"] = kind if kind in ("proposal", "question") else ""
+        return cls(known, str(params.get("agent", ""))[:200], work, str(params.get("after", ""))[:200])
 
     @property
-    def total(self) -> int:
-        return len(self.order)
+    def narrows(self) -> bool:
+        return bool(self.kind or self.agent or self.work)
 
     @property
-    def oldest(self) -> datetime | None:
-        return min((request.asked_at for group in self.groups for request in group.requests), default=None)
+    def keep(self) -> str:
+        """The query that keeps the filter: empty, or "?agent=Collator"."""
+        return self._query("")
 
-    def place(self, item: UUID) -> int | None:
-        return self.order.index(item) + 1 if item in self.order else None
+    def on(self, after: str) -> str:
+        """The query of the page after a mark."""
+        return self._query(after)
 
-    def before(self, item: UUID) -> UUID | None:
-        place = self.place(item)
-        return self.order[place - 2] if place and place > 1 else None
-
-    def after(self, item: UUID) -> UUID | None:
-        place = self.place(item)
-        return self.order[place] if place and place < len(self.order) else None
+    def _query(self, after: str) -> str:
+        parts = {"kind": self.kind, "agent": self.agent, "in": str(self.work or ""), "after": after}
+        query = urlencode({name: value for name, value in parts.items() if value})
+        return f"?{query}" if query else ""
 
 
 MASKED = "hidden"  # how the agency writes an argument that no page may show
@@ -76,15 +81,14 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-async def what_waits(desk: Desk) -> Waiting:
-    """Ask the desk, and put what it gives into the order of the list."""
-    requests: list[Request] = [*await desk.proposals(), *await desk.questions()]
-    requests.sort(key=lambda request: (request.asked_at, request.id))
-    by_whole: dict[UUID, list[Request]] = {}
-    for request in requests:
-        by_whole.setdefault(request.root, []).append(request)
-    groups = tuple(Group(root, found[0].about, tuple(found)) for root, found in by_whole.items())
-    return Waiting(groups, tuple(request.id for group in groups for request in group.requests))
+async def what_waits(desk: Desk, sieve: Sieve, item: UUID | None = None) -> Waiting:
+    """The page of the list that an address asks for; with an opened request the one that holds it."""
+    return await desk.waiting(kind=sieve.kind, agent=sieve.agent, work=sieve.work, after=sieve.after, item=item)
+
+
+async def begun_of(desk: Desk, item: UUID) -> dict[str, dict[str, str]]:
+    """What the person has begun to write to it and not sent: by act, then by field."""
+    return {draft.act: draft.fields for draft in await desk.drafts(item)}
 
 
 async def request_of(desk: Desk, item: UUID) -> Request:

@@ -44,10 +44,11 @@ def through_words(house: House, joined: str) -> str:
 def may_decide(tx: Tx, asked_of: str | None, top_agent: str, person: str) -> bool:
     """Whether the person may decide what was put to `asked_of`: they, a stand-in, or the sponsor who may take it
     over."""
-    return _is_theirs(tx, asked_of, person) or may_take_over(tx, asked_of, top_agent, person)
+    return is_theirs(tx, asked_of, person) or may_take_over(tx, asked_of, top_agent, person)
 
 
-def _is_theirs(tx: Tx, asked_of: str | None, person: str) -> bool:
+def is_theirs(tx: Tx, asked_of: str | None, person: str) -> bool:
+    """Whether it was put to the person, or to somebody who has named them to stand in (rule P9)."""
     return asked_of is not None and (asked_of == person or asked_of in people.stands_in_for(tx, person))
 
 
@@ -73,7 +74,7 @@ def opened(house: House, tx: Tx, get: Statement, id: str, person: str, what: str
     row = receipts.get(tx, found.piece)
     if not people.find(tx, person).active:
         raise NotAllowed("Your account was deactivated.")
-    if not _is_theirs(tx, found.asked_of, person):
+    if not is_theirs(tx, found.asked_of, person):
         if not may_take_over(tx, found.asked_of, row.agents.split("/")[0], person):
             raise NotAllowed("This is put to somebody else, who has not named you to stand in.")
         if found.status == "Waiting" and getattr(found, _DECIDED_AT[what]) is None:

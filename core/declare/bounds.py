@@ -26,7 +26,8 @@ def number(value: Any) -> Decimal | None:
     return found if found.is_finite() else None
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """An argument as a condition has it: text as it is, everything else as canonical JSON."""
     return value if isinstance(value, str) else canonical(value)
 
 
@@ -47,13 +48,16 @@ class Where:
             most, value = number(self.value), number(given)
             return most is not None and value is not None and value <= most
         if self.how == "one of":
-            return _text(given) in self.value
+            return text_of(given) in self.value
         if self.how == "starts with":
             return isinstance(given, str) and given.startswith(str(self.value))
-        return _text(given) == self.value
+        return text_of(given) == self.value
 
-    def sentence(self) -> str:
-        value = " or ".join(self.value) if isinstance(self.value, tuple) else self.value
+    def sentence(self, names: Mapping[str, str] | None = None) -> str:
+        """ "price is at most 50". `names` says how a value reads that is an id."""
+        named = names or {}
+        values = self.value if isinstance(self.value, tuple) else (self.value,)
+        value = " or ".join(named.get(value, value) for value in values)
         words = {"equals": "is", "one of": "is", "starts with": "starts with", "at most": "is at most"}
         return f"{self.argument.replace('_', ' ')} {words[self.how]} {value}"
 
@@ -100,9 +104,10 @@ class Bounds:
             return self.until
         return datetime.combine(self.until + timedelta(days=1), time(), UTC)
 
-    def sentence(self) -> str:
+    def sentence(self, names: Mapping[str, str] | None = None) -> str:
         """ "where price is at most 50, 20 times, up to 500 in price, through 2031-04-02"; empty without bounds."""
-        parts = [f"where {' and '.join(condition.sentence() for condition in self.where)}"] if self.where else []
+        said = " and ".join(condition.sentence(names) for condition in self.where)
+        parts = [f"where {said}"] if self.where else []
         parts += [f"{self.uses} {'time' if self.uses == 1 else 'times'}"] if self.uses else []
         parts += [f"up to {self.sum_of[1]} in {self.sum_of[0].replace('_', ' ')}"] if self.sum_of else []
         end = self.ends_at()

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from core import (
+    drafts,
     ids,
     reading,
 )
@@ -15,12 +16,15 @@ from core.asking import proposals, questions
 from core.clock import to_micros
 from core.declare.bounds import Bounds
 from core.desk.rules import Rules
-from core.errors import NotAllowed
+from core.errors import NotAllowed, NotWaiting
 from core.reading import Reader
 from core.store import Tx
 from core.values import (
+    Draft,
+    DraftAct,
     Proposal,
     Question,
+    Waiting,
 )
 from core.words import clean
 
@@ -29,6 +33,27 @@ class Decides(Rules):
     async def waiting_count(self) -> int:
         """How many requests wait for this person: what `proposals` and `questions` list, by the same condition."""
         return await self._read(lambda tx, reader: len(reading.for_you(tx, reader)))
+
+    async def waiting(
+        self,
+        *,
+        kind: Literal["", "proposal", "question"] = "",
+        agent: str = "",
+        work: UUID | None = None,
+        after: str = "",
+        item: UUID | None = None,
+    ) -> Waiting:
+        """What waits for this person as the inbox lists it, a page at a time: by whole, what is due first on top.
+
+        Narrowed to a kind, an agent's name and a whole where given; `after` is the mark of the page before. With
+        `item` it is the page that holds that request, and says its place.
+        """
+        whole, one = work.hex if work else "", item.hex if item else None
+        return await self._read(
+            lambda tx, reader: reading.waiting(
+                self._house, tx, reader, kind=kind, agent=agent, whole=whole, after=after, item=one
+            )
+        )
 
     async def proposals(self) -> list[Proposal]:
         """What waits for this person's decision, the oldest first."""
@@ -70,6 +95,35 @@ class Decides(Rules):
 
         return await self._write(take)
 
+    async def drafts(self, id: UUID) -> list[Draft]:
+        """What this person has begun to write to a proposal or question and not sent, the latest first; nobody else
+        is shown it."""
+        return await self._read(lambda tx, reader: drafts.of(tx, reader.id, ids.stored(id)) if reader.id else [])
+
+    async def keep_draft(self, id: UUID, act: DraftAct, fields: Mapping[str, str]) -> None:
+        """Keep what this person has written so far; empty fields drop it. Decides nothing, and writes no line.
+
+        Raises NotFound, NotAllowed where it is not theirs to decide, NotWaiting where nothing is left to, BadInput.
+        """
+
+        def keep(tx: Tx, reader: Reader) -> None:
+            key = ids.stored(id)
+            if reader.id is None:
+                raise NotAllowed("The app itself writes no drafts: a person does.")
+            if reading.is_question(tx, key):
+                question = reading.one_question(self._house, tx, reader, key)
+                waits, theirs = question.status == "Waiting", question.may_answer
+            else:
+                proposal = reading.one_proposal(self._house, tx, reader, key)
+                waits, theirs = proposal.status == "Waiting" and proposal.decided_at is None, proposal.may_decide
+            if not waits:
+                raise NotWaiting("Nothing is left to decide, so no draft is kept.")
+            if not theirs:
+                raise NotAllowed("A draft is kept for whoever decides.")
+            drafts.keep(tx, reader.id, key, act, {name: clean(text) for name, text in fields.items()})
+
+        await self._write(keep)
+
     async def approve(
         self,
         id: UUID,
@@ -96,6 +150,7 @@ class Decides(Rules):
             proposals.approve(
                 self._house, tx, key, who, args=args, note=clean(note), fingerprint=fingerprint, rule=rule
             )
+            drafts.drop(tx, who, key)
             return reading.one_proposal(self._house, tx, reader, key)
 
         return await self._write(approve)
@@ -106,6 +161,7 @@ class Decides(Rules):
         def refuse(tx: Tx, reader: Reader) -> Proposal:
             key, who = self._deciding(tx, reader, id)
             proposals.refuse(self._house, tx, key, who, reason=clean(reason), fingerprint=fingerprint)
+            drafts.drop(tx, who, key)
             return reading.one_proposal(self._house, tx, reader, key)
 
         return await self._write(refuse)
@@ -132,6 +188,7 @@ class Decides(Rules):
                 raise NotAllowed("The app itself answers nothing: a person does.")
             reading.one_question(self._house, tx, reader, key)
             questions.answer(self._house, tx, key, reader.id, clean(text), declines=declines)
+            drafts.drop(tx, reader.id, key)
             return reading.one_question(self._house, tx, reader, key)
 
         return await self._write(answer)

@@ -18,6 +18,7 @@ from core.reading import Reader
 from core.store import Tx
 from core.values import (
     Proposal,
+    RuleOffer,
     StandingRule,
 )
 
@@ -68,6 +69,23 @@ class Rules(Part):
         name = agent if isinstance(agent, str) else agent.__name__
         tool = action if isinstance(action, str) else action.name
         return await self._read(lambda tx, reader: reading.covered(self._house, tx, reader, name, tool, bounds))
+
+    async def rule_offers(self) -> list[RuleOffer]:
+        """Every action of every agent that this person may give a rule for."""
+        return await self._read(lambda tx, reader: reading.offers(self._house, reader))
+
+    async def rule_offer(self, agent: str, action: str) -> RuleOffer:
+        """One of them. Raises NotFound."""
+        return await self._read(lambda tx, reader: reading.offer(self._house, reader, agent, action, reader.id))
+
+    async def rule_offer_with(self, proposal: UUID) -> RuleOffer:
+        """What this person may let be done alone from now on along with a decision on that proposal. Raises NotFound,
+        also where no rule of theirs would lift anything."""
+        return await self._read(lambda tx, reader: reading.rule_offer(self._house, tx, reader, ids.stored(proposal)))
+
+    async def bounds_in_words(self, agent: str, action: str, bounds: Bounds) -> str:
+        """Bounds as this person reads them, rows by their labels; empty without bounds."""
+        return await self._read(lambda tx, reader: reading.in_words(self._house, tx, reader, agent, action, bounds))
 
     async def revoke_rule(self, id: UUID) -> None:
         """End a standing rule: the agent proposes as before. May be done by the person whose work it is for, whoever

@@ -17,6 +17,7 @@ from core.reading.needs import (
     stopping,
     to_stop,
 )
+from core.reading.offers import offer, offers
 from core.reading.pane import pane
 from core.reading.reader import ALL, Reader, abilities, whole_of
 from core.reading.requests import (
@@ -28,9 +29,11 @@ from core.reading.requests import (
     one_question,
     proposals_for,
     questions_for,
+    rule_offer,
 )
-from core.reading.rules import covered, rules
+from core.reading.rules import covered, in_words, rules
 from core.reading.spending import limitable, spend_limits
+from core.reading.waiting import waiting
 from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_nodes, tree, works
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "going",
     "handed_on_by",
     "helps",
+    "in_words",
     "is_question",
     "limitable",
     "lines",
@@ -55,6 +59,8 @@ __all__ = [
     "my_work",
     "near",
     "now",
+    "offer",
+    "offers",
     "one_piece",
     "one_proposal",
     "one_question",
@@ -64,12 +70,14 @@ __all__ = [
     "prices",
     "proposals_for",
     "questions_for",
+    "rule_offer",
     "rules",
     "some_nodes",
     "spend_limits",
     "stopping",
     "to_stop",
     "tree",
+    "waiting",
     "whole_of",
     "works",
 ]

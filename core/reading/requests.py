@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
@@ -14,10 +15,11 @@ from core.clock import from_micros
 from core.errors import NotFound
 from core.house import House
 from core.ids import to_uuid
+from core.reading.offers import may_give, offer
 from core.reading.reader import Reader, at, whole_of
 from core.sql import Statement
 from core.store import Tx
-from core.tables import help, line, person, piece, proposal, seat, stand_in, whole
+from core.tables import help, line, person, piece, proposal, seat, stand_in, standing_rule, whole
 from core.values import (
     Help,
     HelpFrom,
@@ -26,6 +28,7 @@ from core.values import (
     Proposal,
     ProposalStatus,
     Question,
+    RuleOffer,
 )
 from core.words import label_of
 
@@ -38,27 +41,27 @@ _HELP = Statement(select(help).where(help.c.root == bindparam("root")).order_by(
 
 # Who may decide what was put to `asked_of`: they, a stand-in, or the sponsor of the agent at the top where it was put
 # to nobody or to somebody who is gone. The one condition behind inbox, count and "is it yours".
-_top = piece.alias("top")
-_asked = person.alias("asked")
+top = piece.alias("top")
+asked = person.alias("asked")
 _by = person.alias("by")
 
 
-def _for_reader(table: Any) -> Any:
+def for_reader(table: Any) -> Any:
     stands = select(stand_in.c.for_person).where(stand_in.c.person == bindparam("who"))
     sponsors = select(seat.c.agent).where(seat.c.sponsor == bindparam("who"))
     return or_(
         table.c.asked_of == bindparam("who"),
         table.c.asked_of.in_(stands),
-        and_(or_(table.c.asked_of.is_(None), _asked.c.deactivated_at.is_not(None)), _top.c.agent.in_(sponsors)),
+        and_(or_(table.c.asked_of.is_(None), asked.c.deactivated_at.is_not(None)), top.c.agent.in_(sponsors)),
     )
 
 
 def _with_names(table: Any, by: Any, asker: Any = piece) -> Any:
     return (
         table.join(whole, whole.c.id == table.c.root)
-        .join(_top, _top.c.id == table.c.root)
+        .join(top, top.c.id == table.c.root)
         .join(asker, asker.c.id == table.c.piece)
-        .outerjoin(_asked, _asked.c.id == table.c.asked_of)
+        .outerjoin(asked, asked.c.id == table.c.asked_of)
         .outerjoin(_by, _by.c.id == by)
     )
 
@@ -72,16 +75,16 @@ _PROPOSAL_COLUMNS = (
     piece.c.skill,
     piece.c.branch,
     piece.c.agents,
-    _top.c.agent.label("top_agent"),
-    _top.c.tree_micros.label("top_micros"),
-    _top.c.limit_micros.label("top_limit"),
-    _asked.c.name.label("asked_name"),
+    top.c.agent.label("top_agent"),
+    top.c.tree_micros.label("top_micros"),
+    top.c.limit_micros.label("top_limit"),
+    asked.c.name.label("asked_name"),
     _by.c.name.label("by_name"),
 )
 _PROPOSALS = select(*_PROPOSAL_COLUMNS).select_from(_with_names(proposal, proposal.c.decided_by))
-_UNDECIDED = and_(proposal.c.status == "Waiting", proposal.c.decided_at.is_(None))
+UNDECIDED = and_(proposal.c.status == "Waiting", proposal.c.decided_at.is_(None))
 _PROPOSALS_FOR = Statement(
-    _PROPOSALS.where(_UNDECIDED, _for_reader(proposal)).order_by(proposal.c.asked_at, proposal.c.id)
+    _PROPOSALS.where(UNDECIDED, for_reader(proposal)).order_by(proposal.c.asked_at, proposal.c.id)
 )
 _PROPOSAL = Statement(_PROPOSALS.where(proposal.c.id == bindparam("id")))
 PROPOSALS_OF = Statement(
@@ -89,7 +92,7 @@ PROPOSALS_OF = Statement(
 )
 PROPOSALS_DECIDED = Statement(
     _PROPOSALS.where(
-        proposal.c.decided_at.is_not(None), proposal.c.decided_at < bindparam("before"), _for_reader(proposal)
+        proposal.c.decided_at.is_not(None), proposal.c.decided_at < bindparam("before"), for_reader(proposal)
     )
     .order_by(proposal.c.decided_at.desc(), proposal.c.id.desc())
     .limit(bindparam("most"))
@@ -103,6 +106,15 @@ _DECIDED_BEFORE = Statement(
     )
 )
 
+_RULE_WITH = Statement(
+    select(standing_rule.c.id).where(
+        standing_rule.c.agent == bindparam("agent"),
+        standing_rule.c.action == bindparam("action"),
+        standing_rule.c.given_by == bindparam("by"),
+        standing_rule.c.given_at == bindparam("at"),
+    )
+)
+
 _QUESTION_COLUMNS = (
     *(column for column in help.c if column.key != "agent"),
     whole.c.about,
@@ -110,20 +122,20 @@ _QUESTION_COLUMNS = (
     whole.c.given_by.label("whole_given_by"),
     piece.c.agent,
     piece.c.agents,
-    _top.c.agent.label("top_agent"),
-    _asked.c.name.label("asked_name"),
+    top.c.agent.label("top_agent"),
+    asked.c.name.label("asked_name"),
     _by.c.name.label("by_name"),
 )
 _QUESTIONS = (
     select(*_QUESTION_COLUMNS).select_from(_with_names(help, help.c.answered_by)).where(help.c.help_from == "Person")
 )
 _QUESTIONS_FOR = Statement(
-    _QUESTIONS.where(help.c.status == "Waiting", _for_reader(help)).order_by(help.c.asked_at, help.c.id)
+    _QUESTIONS.where(help.c.status == "Waiting", for_reader(help)).order_by(help.c.asked_at, help.c.id)
 )
 _QUESTION = Statement(_QUESTIONS.where(help.c.id == bindparam("id")))
 QUESTIONS_OF = Statement(_QUESTIONS.where(help.c.piece == bindparam("piece")).order_by(help.c.asked_at, help.c.id))
 _QUESTIONS_ANSWERED = Statement(
-    _QUESTIONS.where(help.c.answered_at.is_not(None), help.c.answered_at < bindparam("before"), _for_reader(help))
+    _QUESTIONS.where(help.c.answered_at.is_not(None), help.c.answered_at < bindparam("before"), for_reader(help))
     .order_by(help.c.answered_at.desc(), help.c.id.desc())
     .limit(bindparam("most"))
 )
@@ -131,15 +143,13 @@ _QUESTIONS_ANSWERED = Statement(
 # How many requests wait for the reader, by whole and piece.
 _p_count = (
     select(proposal.c.root, proposal.c.piece)
-    .select_from(
-        proposal.join(_top, _top.c.id == proposal.c.root).outerjoin(_asked, _asked.c.id == proposal.c.asked_of)
-    )
-    .where(_UNDECIDED, _for_reader(proposal))
+    .select_from(proposal.join(top, top.c.id == proposal.c.root).outerjoin(asked, asked.c.id == proposal.c.asked_of))
+    .where(UNDECIDED, for_reader(proposal))
 )
 _q_count = (
     select(help.c.root, help.c.piece)
-    .select_from(help.join(_top, _top.c.id == help.c.root).outerjoin(_asked, _asked.c.id == help.c.asked_of))
-    .where(help.c.help_from == "Person", help.c.status == "Waiting", _for_reader(help))
+    .select_from(help.join(top, top.c.id == help.c.root).outerjoin(asked, asked.c.id == help.c.asked_of))
+    .where(help.c.help_from == "Person", help.c.status == "Waiting", for_reader(help))
 )
 _FOR_YOU_PROPOSALS = Statement(_p_count)
 _FOR_YOU_QUESTIONS = Statement(_q_count)
@@ -162,6 +172,7 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
     action = acting.find(agent, row.skill, row.action) if agent else None
     decided_before = tx.one(_DECIDED_BEFORE, root=row.root, action=row.action, but=row.id).n
     waits = row.status == "Waiting" and row.decided_at is None
+    decides = waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id)
     return Proposal(
         id=to_uuid(row.id),
         piece=to_uuid(row.piece),
@@ -196,14 +207,25 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
         outside=action.outside if action else False,
         reversible=action.reversible if action else False,
         first_time=decided_before == 0,
-        may_decide=waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id),
+        may_decide=decides,
+        takes_over=decides and not whom.is_theirs(tx, row.asked_of, reader.id or ""),
+        may_rule=decides and any(may_give(house, reader, row.agent, row.action, row.whole_person)),
         call_micros=0,
         tree_micros=row.top_micros,
         tree_limit_micros=row.top_limit,
         lines=tx.one(_LINES_ABOUT, root=row.root, piece=row.piece, about=f'%"proposal":"{row.id}"%').n
         if counted
         else 0,
+        with_rule=_rule_given(tx, row) if counted else None,
     )
+
+
+def _rule_given(tx: Tx, row: Any) -> UUID | None:
+    """The standing rule that was given in the transaction of the approval (rule P10)."""
+    if row.decided_at is None:
+        return None
+    found = tx.one(_RULE_WITH, by=row.decided_by, at=row.decided_at, agent=row.agent, action=row.action)
+    return to_uuid(found.id) if found is not None else None
 
 
 def proposals_for(house: House, tx: Tx, reader: Reader) -> list[Proposal]:
@@ -241,6 +263,14 @@ def one_proposal(house: House, tx: Tx, reader: Reader, id: str) -> Proposal:
     return proposal_shown(house, tx, reader, row, counted=True)
 
 
+def rule_offer(house: House, tx: Tx, reader: Reader, id: str) -> RuleOffer:
+    """What the reader may let be done alone from now on along with that proposal. Raises NotFound where nothing."""
+    row = tx.one(_PROPOSAL, id=id)
+    if row is None or not _may_open(tx, reader, row):
+        raise NotFound("There is no such proposal.")
+    return offer(house, reader, row.agent, row.action, row.whole_person, row.agents)
+
+
 def is_question(tx: Tx, id: str) -> bool:
     """Whether a question has that id, and no proposal."""
     return tx.one(_QUESTION, id=id) is not None
@@ -254,6 +284,8 @@ def one_question(house: House, tx: Tx, reader: Reader, id: str) -> Question:
 
 
 def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
+    waits = row.status == "Waiting"
+    answers = waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id)
     return Question(
         id=to_uuid(row.id),
         piece=to_uuid(row.piece),
@@ -277,9 +309,8 @@ def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
         answered_at=at(row.answered_at),
         asked_at=from_micros(row.asked_at),
         deadline=at(row.deadline),
-        may_answer=row.status == "Waiting"
-        and reader.id is not None
-        and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id),
+        may_answer=answers,
+        takes_over=answers and not whom.is_theirs(tx, row.asked_of, reader.id or ""),
     )
 
 

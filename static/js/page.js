@@ -3,15 +3,19 @@ import { localise } from "./times.js";
 import { live } from "./live.js";
 import { tree } from "./tree.js";
 import { edits } from "./edits.js";
+import { drafts } from "./drafts.js";
+import { keys } from "./keys.js";
 
 function dress(root = document) {
   localise(root);
   tree(root);
   edits(root);
+  keys(root);
 }
 
 dress();
 live(dress);
+drafts();
 document.addEventListener("htmx:after:swap", () => dress());
 
 // A menu closes when something else is pressed, and on Escape, which gives the focus back to what opened it.
@@ -32,9 +36,9 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("submit", (event) => {
   const button = event.submitter;
   if (!button || !button.matches(".btn") || event.target.method !== "post") return;
-  const word = button.textContent;
+  const words = [...button.childNodes];
   setTimeout(() => { button.disabled = true; button.textContent = "Sending…"; });
-  const again = () => { if (button.isConnected) { button.disabled = false; button.textContent = word; } };
+  const again = () => { if (button.isConnected) { button.disabled = false; button.replaceChildren(...words); } };
   addEventListener("pageshow", again, { once: true });
   event.target.addEventListener("htmx:finally:request", again, { once: true });
 });

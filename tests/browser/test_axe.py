@@ -76,6 +76,8 @@ def pages(mias: Open) -> dict[str, str]:
         **{"give": "/work/new?agent=Planner&skill=PlanRebinding", "typed": "/work/new?agent=Buyer&skill=PriceCloth"},
         **{"list": "/work?show=all", "work": waiting, "ended": done, "record": f"{done}/record"},
         **{"stop": f"{waiting}/stop", "inbox": "/inbox", "card": page.url, "refuse": f"{page.url}/refusal"},
+        **{"rule": f"{page.url}/rule", "standing": "/inbox/standing", "keys": "/help/keys"},
+        **{"rule alone": "/inbox/standing/new?of=Collator.note_on_volume", "rules": "/inbox/standing/new"},
         **{"edit": f"{page.url}/edit", "receipt": decided, "answered": "/inbox/answered", "error": "/nowhere"},
     }
 

@@ -43,6 +43,8 @@ def test_no_page_scrolls_sideways_and_every_act_fits_a_thumb(mias: Open) -> None
     card = page.url
     for address in (
         *("/inbox", "/inbox/answered", card, f"{card}/refusal", f"{card}/edit"),
+        *(f"{card}/rule", "/inbox/standing", "/inbox/standing/new", "/help/keys", "/inbox?kind=question"),
+        "/inbox/standing/new?of=Collator.note_on_volume",
         *("/work", "/work?show=all", "/work/new", "/work/new?agent=Buyer&skill=PriceCloth"),
         *(done, f"{done}/record", f"{done}/stop", "/health", "/nowhere"),
     ):

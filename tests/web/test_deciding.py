@@ -124,7 +124,12 @@ async def test_a_request_whose_work_was_stopped_needs_no_answer(site: Site) -> N
 
 async def test_a_question_is_answered_by_choice_or_in_own_words(site: Site) -> None:  # P8
     browser = await site.signed_in(site.mia)
-    for fields, said in (({"choice": "Indigo"}, "Indigo"), ({"choice": "own", "own": "Neither"}, "Neither")):
+    for fields, said in (
+        ({"choice": "Indigo"}, "Indigo"),
+        ({"choice": "own", "own": "Neither"}, "Neither"),
+        ({"own": "Neither"}, "Neither"),
+        ({"choice": "Slate", "own": "But matt"}, "Slate\n\nBut matt"),
+    ):
         await site.asks("Which blue?", "Indigo", "Slate")
         item = (await (await site.desk(site.mia)).questions())[0].id
         empty = await browser.submit(f"/inbox/{item}", f"/inbox/{item}/answer")

@@ -1,0 +1,191 @@
+"""The list of the inbox: every request that waits for its reader, by whole, what is due first on top (rule P9).
+
+One statement makes the list, its counts and the place of one request in it; who is asked is the condition of the
+badge. Pages go on after a row, not after a number of rows: what is decided meanwhile makes none be skipped.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import BigInteger, String, bindparam, func, literal_column, or_, select, tuple_, union_all
+
+from core.asking import whom
+from core.clock import from_micros
+from core.house import House
+from core.ids import to_uuid
+from core.reading.reader import Reader, at
+from core.reading.requests import UNDECIDED, asked, for_reader, top
+from core.sql import Statement
+from core.store import Tx
+from core.tables import help, piece, proposal, whole
+from core.values import Asked, AskedGroup, Place, Waiting
+
+PAGE = 50
+_LATER = 10 * 366 * 86_400_000_000  # micros: what has no deadline comes after everything that has one, by its age
+_START = "-1..-1."
+
+
+def _part(table: Any, kind: str, text: Any, waits: Any) -> Any:
+    return (
+        select(
+            literal_column(f"'{kind}'").label("kind"),
+            table.c.id,
+            table.c.root,
+            whole.c.about,
+            piece.c.agent,
+            table.c.through,
+            text.label("text"),
+            table.c.asked_at,
+            table.c.deadline,
+            table.c.asked_of,
+            asked.c.name.label("asked_name"),
+            func.coalesce(table.c.deadline, table.c.asked_at + _LATER).label("due"),
+        )
+        .select_from(
+            table.join(whole, whole.c.id == table.c.root)
+            .join(top, top.c.id == table.c.root)
+            .join(piece, piece.c.id == table.c.piece)
+            .outerjoin(asked, asked.c.id == table.c.asked_of)
+        )
+        .where(waits, for_reader(table))
+    )
+
+
+_all = union_all(
+    _part(proposal, "proposal", proposal.c.sentence, UNDECIDED),
+    _part(help, "question", help.c.question, (help.c.help_from == "Person") & (help.c.status == "Waiting")),
+).subquery("waiting")
+_FACETS = Statement(
+    select(
+        _all.c.kind,
+        _all.c.agent,
+        _all.c.root,
+        _all.c.about,
+        func.count().label("number"),
+        func.min(_all.c.asked_at).label("oldest"),
+        func.min(_all.c.due).label("due"),
+    ).group_by(_all.c.kind, _all.c.agent, _all.c.root, _all.c.about)
+)
+
+
+def _any_or(column: Any, name: str) -> Any:
+    return or_(bindparam(name, type_=String) == "", column == bindparam(name, type_=String))
+
+
+_sifted = (
+    select(_all)
+    .where(_any_or(_all.c.kind, "kind"), _any_or(_all.c.agent, "agent"), _any_or(_all.c.root, "whole"))
+    .subquery("sifted")
+)
+_grouped = select(
+    *_sifted.c,
+    func.min(_sifted.c.due).over(partition_by=_sifted.c.root).label("first_due"),
+    func.min(_sifted.c.asked_at).over(partition_by=_sifted.c.root).label("oldest"),
+    func.min(_sifted.c.deadline).over(partition_by=_sifted.c.root).label("deadline_first"),
+    func.count().over(partition_by=_sifted.c.root).label("in_group"),
+    func.count().over().label("shown"),
+).subquery("grouped")
+_ORDER = (_grouped.c.first_due, _grouped.c.root, _grouped.c.due, _grouped.c.id)
+_numbered = select(
+    *_grouped.c,
+    func.row_number().over(order_by=_ORDER).label("n"),
+    func.lag(_grouped.c.id).over(order_by=_ORDER).label("before"),
+    func.lead(_grouped.c.id).over(order_by=_ORDER).label("after"),
+).subquery("numbered")
+_PAGE = Statement(
+    select(*_numbered.c)
+    .where(
+        tuple_(_numbered.c.first_due, _numbered.c.root, _numbered.c.due, _numbered.c.id)
+        > tuple_(
+            bindparam("k1", type_=BigInteger),
+            bindparam("k2", type_=String),
+            bindparam("k3", type_=BigInteger),
+            bindparam("k4", type_=String),
+        ),
+        _numbered.c.n > bindparam("skip", type_=BigInteger),
+    )
+    .order_by(_numbered.c.n)
+    .limit(bindparam("most"))
+)
+_PLACE = Statement(select(*_numbered.c).where(_numbered.c.id == bindparam("item")))
+
+
+def waiting(
+    house: House, tx: Tx, reader: Reader, *, kind: str, agent: str, whole: str, after: str, item: str | None
+) -> Waiting:
+    """One page of what waits for the reader, narrowed to a kind, an agent and a whole where those are given. `after`
+    is the mark the page before ended with; with `item` it is the page that holds it, and its place is told."""
+    if reader.id is None:
+        return _made(house, reader, [], [], None)
+    sieve = {"who": reader.id, "kind": kind, "agent": agent, "whole": whole}
+    facets = tx.all(_FACETS, who=reader.id)
+    place = tx.one(_PLACE, item=item, **sieve) if item else None
+    skip = (place.n - 1) // PAGE * PAGE if place is not None else 0
+    mark = after if place is None else ""
+    rows = tx.all(_PAGE, **sieve, **_key(mark), skip=skip, most=PAGE + 1)
+    if not rows and mark:  # nothing comes after it any more: the first page
+        rows = tx.all(_PAGE, **sieve, **_key(""), skip=skip, most=PAGE + 1)
+    return _made(house, reader, facets, rows, place)
+
+
+def _key(mark: str) -> dict[str, Any]:
+    """The place a mark stands for; the beginning for one that is none."""
+    parts = mark.split(".")
+    whole_number = all(part.isascii() and part.isdigit() and len(part) < 19 for part in parts[::2])
+    first, root, due, id = parts if len(parts) == 4 and whole_number else _START.split(".")
+    return {"k1": int(first), "k2": root, "k3": int(due), "k4": id}
+
+
+def _made(house: House, reader: Reader, facets: list[Any], rows: list[Any], place: Any) -> Waiting:
+    page, more = rows[:PAGE], len(rows) > PAGE
+    agents: dict[str, int] = {}
+    works: dict[str, tuple[str, int]] = {}
+    kinds = {"proposal": 0, "question": 0}
+    for facet in sorted(facets, key=lambda facet: (facet.due, facet.root)):
+        kinds[facet.kind] += facet.number
+        agents[facet.agent] = agents.get(facet.agent, 0) + facet.number
+        works[facet.root] = (facet.about, works.get(facet.root, ("", 0))[1] + facet.number)
+    last = page[-1] if page else None
+    return Waiting(
+        groups=tuple(_group(house, reader, list(group)) for _, group in groupby(page, key=lambda row: row.root)),
+        total=sum(kinds.values()),
+        shown=rows[0].shown if rows else 0,
+        first=page[0].n if page else 0,
+        last=last.n if last is not None else 0,
+        more=f"{last.first_due}.{last.root}.{last.due}.{last.id}" if more and last is not None else "",
+        oldest=at(min((facet.oldest for facet in facets), default=None)),
+        proposals=kinds["proposal"],
+        questions=kinds["question"],
+        agents=tuple((name, house.label(name), number) for name, number in agents.items()),
+        works=tuple((to_uuid(root), about, number) for root, (about, number) in works.items()),
+        place=None
+        if place is None
+        else Place(
+            place.n, to_uuid(place.before) if place.before else None, to_uuid(place.after) if place.after else None
+        ),
+    )
+
+
+def _group(house: House, reader: Reader, rows: list[Any]) -> AskedGroup:
+    first = rows[0]
+    return AskedGroup(
+        root=to_uuid(first.root),
+        about=first.about,
+        number=first.in_group,
+        oldest=from_micros(first.oldest),
+        deadline=at(first.deadline_first),
+        requests=tuple(
+            Asked(
+                id=to_uuid(row.id),
+                kind=row.kind,
+                text=row.text,
+                asked_through=whom.through_words(house, row.through) or house.label(row.agent),
+                asked_at=from_micros(row.asked_at),
+                deadline=at(row.deadline),
+                put_to="" if row.asked_of == reader.id else row.asked_name or "nobody",
+            )
+            for row in rows
+        ),
+    )

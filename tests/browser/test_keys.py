@@ -1,0 +1,87 @@
+"""Keys: what they do on purpose, and that no typing decides anything by accident."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.serving import Server
+from tests.browser.walking import give_with_note
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+CALM = 900  # milliseconds: longer than keys stay dead after a card has opened or somebody typed
+
+
+def decided(shop: Server) -> int:
+    [(number,)] = shop.rows("select count(*) from proposal where decided_at is not null")
+    return int(str(number))
+
+
+def strike(page: Page, *keys: str) -> None:
+    """Press each key as somebody does who means it."""
+    for key in keys:
+        page.wait_for_timeout(CALM)
+        page.keyboard.press(key)
+
+
+def test_a_arms_and_only_enter_decides(mias: Open, shop: Server) -> None:
+    page = mias()
+    give_with_note(page, "Decided by keys")
+    before = decided(shop)
+    armed = page.get_by_role("button", name="Enter to approve", exact=True)
+
+    page.keyboard.press("a")  # the card has only just come: dead
+    expect(armed).to_have_count(0)
+    strike(page, "a")
+    expect(armed).to_be_visible()
+    page.keyboard.press("x")
+    expect(armed).to_have_count(0)
+    strike(page, "Enter")
+    assert decided(shop) == before
+
+    strike(page, "r")
+    expect(page.get_by_label("Tell Collator")).to_be_focused()
+    page.keyboard.type("an apple a day")  # what is written is written
+    expect(page.get_by_label("Tell Collator")).to_have_value("an apple a day")
+    strike(page, "Escape", "u")
+    page.wait_for_url(re.compile(r"/inbox$"))
+    assert decided(shop) == before
+
+    page.get_by_role("link", name=re.compile("^Proposal: Write on MS-13")).first.click()
+    page.wait_for_selector("article.card")
+    strike(page, "a", "Enter")
+    expect(page.locator(".receipt")).to_contain_text("You approved")
+    assert decided(shop) == before + 1
+
+
+def test_a_storm_of_typing_decides_nothing_while_requests_arrive_and_cards_change(mias: Open, shop: Server) -> None:
+    page = mias()
+    give_with_note(page, "Stormed at")
+    other = page.context.new_page()
+    before = decided(shop)
+    storm = random.Random(7)
+    for round in range(4):
+        for _ in range(90):
+            page.keyboard.press(storm.choice([*"aaaaarejknuow19 A?", "Enter", "Enter", "Enter", "Escape", "Tab"]))
+            page.wait_for_timeout(storm.choice([0, 5, 15, 40, 120]))
+        give_with_note(other, f"Arrived in round {round}")
+        page.goto(other.url if round % 2 else "/inbox")
+    assert decided(shop) == before
+
+
+def test_the_list_of_keys_opens_over_the_page_and_single_keys_can_be_switched_off(mias: Open, shop: Server) -> None:
+    page = mias()
+    give_with_note(page, "Kept still")
+    strike(page, "?")
+    dialog = page.get_by_role("dialog", name="Keys")
+    expect(dialog).to_contain_text("None decides by itself")
+    dialog.get_by_role("button", name="Switch them off").click()
+    dialog.get_by_role("button", name="Close").click()
+    strike(page, "a")
+    expect(page.get_by_role("button", name="Enter to approve")).to_have_count(0)
+    expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
