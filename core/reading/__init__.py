@@ -4,6 +4,8 @@ A `Reader` is a person with the app's answers about them, or the app itself (per
 count and badge of one thing is made from the same statement.
 """
 
+from core.reading.agents import DAYS as USED_DAYS
+from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
 from core.reading.lines import lines
 from core.reading.pane import pane
 from core.reading.reader import ALL, Reader, abilities, whole_of
@@ -23,14 +25,18 @@ from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_
 
 __all__ = [
     "ALL",
+    "USED_DAYS",
     "Reader",
+    "Used",
     "abilities",
     "answered",
     "covered",
     "for_you",
+    "going_of",
     "handed_on_by",
     "helps",
     "is_question",
+    "last_of",
     "lines",
     "my_work",
     "one_piece",
@@ -41,9 +47,12 @@ __all__ = [
     "proposals_for",
     "questions_for",
     "rules",
+    "seats",
+    "sees_all",
     "some_nodes",
     "spend_limits",
     "tree",
+    "used",
     "whole_of",
     "works",
 ]
