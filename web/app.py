@@ -18,7 +18,7 @@ from litestar.middleware import DefineMiddleware
 from core.agency import Agency
 from web import deps, errors, live, login, security
 from web.assets import Assets
-from web.pages import decide, give, health, home, inbox, record, stop, work
+from web.pages import agents, decide, give, health, home, inbox, map, record, stop, work
 from web.render import Renderer
 
 Opened = Callable[[Agency], Awaitable[None]]
@@ -66,6 +66,8 @@ def create_app(
             *work.handlers,
             *record.handlers,
             *stop.handlers,
+            *map.handlers,
+            *agents.handlers,
         ],
         guards=[login.must_be_signed_in],
         dependencies={"visit": Provide(deps.visit)},

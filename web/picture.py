@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from core.values import AgentMap, HandOn, MapAgent
 
 BOX = 216  # width of an agent
-TALL = 72  # height of an agent with one way in
+TALL = 92  # height of an agent with one way in
 PORT = 40  # between two ways into one box: two lines of text
 GAP = 26  # between two things in one layer
 LANE = 6  # height of a lane
@@ -38,6 +39,7 @@ class Item:
     x: float = 0
     y: float = 0
     agent: MapAgent | None = None
+    words: tuple[str, ...] = ()
 
     @property
     def middle(self) -> float:
@@ -121,9 +123,12 @@ def _layers(drawn: AgentMap, tools: bool) -> list[list[Item]]:
         below = loops.get(agent.name, 0) * LOOP
         layers[agent.layer].append(Item(agent.name, "agent", BOX, tall, below, agent=agent))
     if tools:
-        held = {tool.name: tool.label for agent in drawn.agents for skill in agent.skills for tool in skill.tools}
+        held = {tool.name: tool for agent in drawn.agents for skill in agent.skills for tool in skill.tools}
         if held:
-            layers.append([Item(name, "tool", *TOOL) for name in held])
+            icons = {
+                name: "find" if tool.query else "outside" if tool.outside else "inside" for name, tool in held.items()
+            }
+            layers.append([Item(name, "tool", *TOOL, words=(tool.label, icons[name])) for name, tool in held.items()])
     return layers
 
 
@@ -177,7 +182,7 @@ def _order(layers: list[list[Item]], chains: Sequence[Chain]) -> None:
     before: dict[int, list[Item]] = {}
     after: dict[int, list[Item]] = {}
     for chain in chains:
-        for one, other in zip(chain.items, chain.items[1:], strict=False):
+        for one, other in pairwise(chain.items):
             after.setdefault(id(one), []).append(other)
             before.setdefault(id(other), []).append(one)
     for sweep in range(6):
@@ -216,7 +221,7 @@ def _place_y(layers: list[list[Item]], chains: Sequence[Chain]) -> None:
     """Heights: each thing as near to the middle of its neighbours as the order and the gaps allow."""
     near: dict[int, list[Item]] = {}
     for chain in chains:
-        for one, other in zip(chain.items, chain.items[1:], strict=False):
+        for one, other in pairwise(chain.items):
             near.setdefault(id(one), []).append(other)
             near.setdefault(id(other), []).append(one)
     for layer in layers:
@@ -259,7 +264,7 @@ def _sponsors(drawn: AgentMap) -> list[tuple[str, list[MapAgent]]]:
     by_name: dict[str, list[MapAgent]] = {}
     for agent in drawn.agents:
         if agent.sponsor is not None:
-            by_name.setdefault(f"{agent.sponsor}\n{agent.sponsor_name}", []).append(agent)
+            by_name.setdefault(str(agent.sponsor), []).append(agent)
     return list(by_name.items())
 
 
@@ -270,7 +275,11 @@ def _people(found: Picture, layers: list[list[Item]], sponsors: list[tuple[str, 
     for key, agents in sponsors:
         names = {agent.name for agent in agents}
         firsts = [item for item in layers[0] if item.kind == "agent" and item.key in names]
-        person = Item(key, "person", *PERSON, x=EDGE)
+        told = (
+            agents[0].sponsor_name,
+            f"answers for {agents[0].label if len(agents) == 1 else f'{len(agents)} agents'}",
+        )
+        person = Item(key, "person", *PERSON, x=EDGE, words=told)
         person.y = sum(item.middle for item in firsts) / len(firsts) - PERSON[1] / 2 if firsts else 0
         column.append(person)
         ends.append(firsts)
@@ -282,7 +291,7 @@ def _people(found: Picture, layers: list[list[Item]], sponsors: list[tuple[str, 
     for person, firsts in zip(column, ends, strict=True):
         for n, item in enumerate(firsts):
             y = person.y + PERSON[1] * (n + 1) / (len(firsts) + 1)
-            words = f"{person.key.partition(chr(10))[2]} answers for {item.agent.label if item.agent else ''}"
+            words = f"{person.words[0]} answers for {item.agent.label if item.agent else ''}"
             found.ties.append(Tie(_curve(person.x + person.w, y, item.x, item.middle), words))
     found.people = column
 
@@ -331,7 +340,7 @@ def _wires(
         x1, y1 = origin.x + origin.w, leaves[way.key]
         x2, y2 = to.x, enters[way.key]
         before = max((end for end in ends if end < x2), default=left - BETWEEN[0] if found.people else EDGE)
-        down, up = x1 + 12 + 6 * (n % 4), max(before, 0) + 40 + 6 * (n % 4)
+        down, up = x1 + 12 + 6 * (n % 4), max(before, 0) + 22 + 6 * (n % 4)
         path = (
             f"M{x1:g} {y1:g}H{down - ROUND:g}q{ROUND} 0 {ROUND} {ROUND}V{bottom - ROUND:g}q0 {ROUND} -{ROUND} {ROUND}"
             f"H{up + ROUND:g}q-{ROUND} 0 -{ROUND} -{ROUND}V{y2 + ROUND:g}q0 -{ROUND} {ROUND} -{ROUND}H{x2 - 7:g}"
@@ -351,7 +360,7 @@ def _wires(
 
 
 def _pairs(items: Sequence[Item]) -> list[tuple[Item, Item]]:
-    return list(zip(items, items[1:], strict=False))
+    return list(pairwise(items))
 
 
 def _forward(chain: Chain, leaves: float, enters: float) -> Wire:

@@ -1,4 +1,4 @@
-"""The map of agents, what could reach what, one agent opened, and its seat: who answers for it, whether it is paused."""
+"""The map of agents, what could reach what, one agent opened, and its seat."""
 
 from __future__ import annotations
 

@@ -3,11 +3,13 @@ import { localise } from "./times.js";
 import { live } from "./live.js";
 import { tree } from "./tree.js";
 import { edits } from "./edits.js";
+import { map } from "./map.js";
 
 function dress(root = document) {
   localise(root);
   tree(root);
   edits(root);
+  map(root);
 }
 
 dress();
