@@ -21,6 +21,7 @@ GATES = {
     Gate.PROPOSE_EVERY_TIME: "proposes every time",
     Gate.NEVER: "never changes anything",
 }
+SHORT = {Gate.ALONE: "alone", Gate.PROPOSE: "proposes", Gate.PROPOSE_EVERY_TIME: "every time", Gate.NEVER: "never"}
 ICONS = {Gate.ALONE: "alone", Gate.PROPOSE: "proposes", Gate.PROPOSE_EVERY_TIME: "everytime", Gate.NEVER: "never"}
 
 Money = Callable[[int], str]
@@ -30,9 +31,17 @@ def counted(number: int, one: str) -> str:
     return f"{number} {one}{'' if number == 1 else 's'}"
 
 
-def gate_line(agent: MapAgent) -> str:
-    words = GATES[agent.gate]
-    return f"{words}, {agent.otherwise} otherwise" if agent.otherwise else words
+def gate_line(agent: MapAgent, lens: Lens) -> str:
+    """The gate in few words, with the levels that may hang under its work where limits are looked at."""
+    if lens == "limits" and agent.depth:
+        return f"{'mostly ' if agent.otherwise else ''}{SHORT[agent.gate]} · {counted(agent.depth, 'level')}"
+    return f"mostly {SHORT[agent.gate]}" if agent.otherwise else GATES[agent.gate]
+
+
+def purpose_line(agent: MapAgent) -> str:
+    """Its purpose without the "You" that it is told with."""
+    words = agent.purpose.removeprefix("You ").strip()
+    return words[:1].upper() + words[1:]
 
 
 def about_agent(agent: MapAgent, lens: Lens, ways: list[HandOn], money: Money) -> str:
@@ -46,11 +55,8 @@ def about_agent(agent: MapAgent, lens: Lens, ways: list[HandOn], money: Money) -
     if lens == "money":
         pieces = sum(way.pieces for way in ways)
         return f"{counted(pieces, 'piece')} · {money(sum(way.micros for way in ways))}" if pieces else "handed nothing"
-    parts = [
-        counted(agent.depth, "level") if agent.depth else "hands nothing on",
-        f"{money(agent.limit_micros)} a task",
-    ]
-    return " · ".join([*parts, f"{money(agent.day_micros)} a day"] if agent.day_micros is not None else parts)
+    a_day = f" · {money(agent.day_micros)} a day" if agent.day_micros is not None else ""
+    return f"{money(agent.limit_micros)} a task{a_day}"
 
 
 def about_way(way: HandOn, lens: Lens, money: Money) -> str:
@@ -61,8 +67,8 @@ def about_way(way: HandOn, lens: Lens, money: Money) -> str:
         return GATES[way.gate]
     if lens == "money":
         return f"{counted(way.pieces, 'piece')} · {money(way.micros)}" if way.pieces else "not used"
-    share = "what is left" if way.limit_micros is None else money(way.limit_micros)
-    return f"depth {way.max_depth} · up to {share}"
+    share = "no own limit" if way.limit_micros is None else f"up to {money(way.limit_micros)}"
+    return f"depth {way.max_depth} · {share}"
 
 
 def all_about(way: HandOn, money: Money) -> str:

@@ -13,17 +13,19 @@ from itertools import pairwise
 
 from core.values import AgentMap, HandOn, MapAgent
 
-BOX = 216  # width of an agent
+BOX = 208  # width of an agent
 TALL = 92  # height of an agent with one way in
 PORT = 40  # between two ways into one box: two lines of text
 GAP = 26  # between two things in one layer
 LANE = 6  # height of a lane
-BETWEEN = 210, 300  # between two layers: the least, and where there is room
+BETWEEN = 190, 300  # between two layers: the least, and where there is room
 WIDE = 1232  # the width there is on a wide screen
-PERSON = 168, 56
+PERSON = 164, 56
 TOOL = 208, 30
 LOOP = 38  # below a box, for each way to a helper
 EDGE = 4
+BEYOND = 32  # beside the last layer, for what leads back from it
+LETTER = 6.7  # the width of one, in a wide face
 ROUND = 8
 
 
@@ -100,6 +102,8 @@ def draw(drawn: AgentMap, *, people: bool = True, tools: bool = False) -> Pictur
     bottom = max([bottom, *(item.y + item.h for item in found.people)])
     bottom = _wires(found, drawn, layers, chains, bottom, left)
     right = max((item.x + item.w for layer in layers for item in layer), default=0.0)
+    if back:
+        right += BEYOND
     found.width, found.height = int(right) + 1, int(bottom) + 1
     return found
 
@@ -203,9 +207,9 @@ def _place_x(layers: list[list[Item]], people: bool, back_to_first: bool) -> flo
     """Columns of one width each. Answers where the first begins."""
     left = float(EDGE)
     if people:
-        left += PERSON[0] + 96
+        left += PERSON[0] + 52
     if back_to_first:
-        left += BETWEEN[0] - (60 if people else 0)
+        left += BETWEEN[0] - (44 if people else 0)
     columns = sum(max((item.w for item in layer), default=0) for layer in layers)
     between = (WIDE - left - columns) / max(1, len(layers) - 1)
     between = min(max(between, BETWEEN[0]), BETWEEN[1])
@@ -345,7 +349,7 @@ def _wires(
             f"M{x1:g} {y1:g}H{down - ROUND:g}q{ROUND} 0 {ROUND} {ROUND}V{bottom - ROUND:g}q0 {ROUND} -{ROUND} {ROUND}"
             f"H{up + ROUND:g}q-{ROUND} 0 -{ROUND} -{ROUND}V{y2 + ROUND:g}q0 -{ROUND} {ROUND} -{ROUND}H{x2 - 7:g}"
         )
-        found.wires.append(Wire(way, path, _tip(x2, y2), x2 - 14, y2, room=int((x2 - up - 20) / 6.4)))
+        found.wires.append(Wire(way, path, _tip(x2, y2), x2 - 14, y2, room=int((x2 - up - 18) / LETTER)))
     loops: dict[str, int] = {}
     for way in drawn.ways:
         if _loops(way):
@@ -370,14 +374,14 @@ def _forward(chain: Chain, leaves: float, enters: float) -> Wire:
         x1, x2 = one.x + one.w, other.x
         last = other is chain.items[-1]
         to = enters if last else other.middle
-        bend = x1 + 34
+        bend = x1 + 30
         path += f"M{x1:g} {y:g}" if not path else ""
         if abs(to - y) > 0.5:
             path += f"C{x1 + 22:g} {y:g} {x1 + 12:g} {to:g} {bend:g} {to:g}"
         path += f"H{x2 - 7:g}" if last else f"H{x2 + other.w:g}"
         y = to
     to_item, before = chain.items[-1], chain.items[-2]
-    room = int((to_item.x - before.x - before.w - 34 - 20) / 6.4)
+    room = int((to_item.x - before.x - before.w - 30 - 14) / LETTER)
     return Wire(chain.way, path, _tip(to_item.x, enters), to_item.x - 14, enters, room=room)
 
 
@@ -387,7 +391,7 @@ def _loop(box: Item, way: HandOn, n: int) -> Wire:
     x = box.x + 14
     path = f"M{x + 18:g} {foot:g}v{deep - 6:g}q0 6 -6 6h-6q-6 0 -6 -6V{foot + 7:g}"
     tip = f"M{x - 4:g} {foot + 7:g}l4 -7 4 7z"
-    return Wire(way, path, tip, x + 28, foot + deep, start=True, room=int((BOX - 46) / 6.4))
+    return Wire(way, path, tip, x + 28, foot + deep, start=True, room=int((BOX - 46) / LETTER))
 
 
 def _tip(x: float, y: float) -> str:

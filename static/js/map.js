@@ -59,8 +59,9 @@ export function map(root) {
     if (found.dataset.ready) continue;
     found.dataset.ready = "yes";
     found.addEventListener("keydown", key);
-    found.querySelector(".zoom").hidden = false;
-    found.addEventListener("click", (event) => {
+    const buttons = document.querySelector("[data-zooms]");
+    buttons.hidden = false;
+    buttons.addEventListener("click", (event) => {
       const button = event.target.closest("[data-zoom]");
       if (button) zoom(found, button.dataset.zoom);
     });

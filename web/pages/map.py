@@ -26,7 +26,7 @@ from web.lens import GATES, LENSES, Lens
 from web.picture import draw
 from web.schemas import held_in
 
-LETTERS = 31  # that fit into a box
+LETTERS = 27  # that fit into a box
 Column = Literal["from", "skill", "to", "depth", "limit", "gate", "pieces", "money", "last"]
 COLUMNS: tuple[tuple[Column, str, str], ...] = (
     ("from", "From", ""),
@@ -119,7 +119,8 @@ async def the_map(
         held_in=held_in,
         icons=words_of.ICONS,
         letters=LETTERS,
-        gate_line=words_of.gate_line,
+        gate_line=lambda one: words_of.gate_line(one, lens),
+        purpose_line=words_of.purpose_line,
         about_agent=lambda one: words_of.about_agent(one, lens, into.get(one.name, []), money),
         about_way=lambda one: words_of.about_way(one, lens, money),
         all_about=lambda one: words_of.all_about(one, money),
