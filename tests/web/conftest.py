@@ -175,7 +175,7 @@ async def site(sqlite_database: str) -> AsyncIterator[Site]:
     policies = replace(builders.POLICIES, audits_agents=has_role("auditor"))
     agency = builders.make(sqlite_database, policies=policies, name="The Shelves")
     app = create_app(agency)
-    async with _open(app):
+    async with opened(app):
         mia = await agency.add_person("mia@bindery.test", "Mia", roles=["binder"])
         noor = await agency.add_person("noor@bindery.test", "Noor", roles=["master"])
         await agency.seat("Clerk", sponsor=noor)
@@ -190,7 +190,7 @@ async def site(sqlite_database: str) -> AsyncIterator[Site]:
 
 
 @asynccontextmanager
-async def _open(app: Litestar) -> AsyncIterator[None]:
+async def opened(app: Litestar) -> AsyncIterator[None]:
     """The application's lifespan in a task of its own: a fixture is left in another task than it was entered in."""
     ready, over = asyncio.Event(), asyncio.Event()
 

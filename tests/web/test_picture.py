@@ -41,8 +41,8 @@ def test_no_two_boxes_overlap_and_all_are_in_the_picture(agents: Mapping[str, Ag
         picture = draw(_drawn(agents), tools=tools)
         assert [one for one in combinations(_all(picture), 2) if not _apart(*one)] == []
         for item in _all(picture):
-            assert 0 <= item.x and item.x + item.w <= picture.width
-            assert 0 <= item.y and item.y + item.h + item.below <= picture.height
+            assert item.x >= 0 and item.x + item.w <= picture.width
+            assert item.y >= 0 and item.y + item.h + item.below <= picture.height
 
 
 @settings(max_examples=150, deadline=None)
