@@ -77,17 +77,23 @@ def pages(mias: Open) -> dict[str, str]:
         **{"list": "/work?show=all", "work": waiting, "ended": done, "record": f"{done}/record"},
         **{"stop": f"{waiting}/stop", "inbox": "/inbox", "card": page.url, "refuse": f"{page.url}/refusal"},
         **{"edit": f"{page.url}/edit", "receipt": decided, "answered": "/inbox/answered", "error": "/nowhere"},
+        **{"map": "/map?tools=yes", "way": "/map?chosen=Planner.Buyer.PriceCloth", "agent": "/map?chosen=Planner"},
+        **{"money": "/map?lens=money", "words": "/map?view=list&sort=-limit", "page": "/agents/Collator"},
+        **{"ask": "/map/ask?agent=Planner&tool=note_on_volume", "nothing": "/map?view=list&q=nothing"},
     }
 
 
 def test_axe_finds_nothing_on_any_page_in_light_and_dark_wide_and_on_a_phone(
-    axe: str, mias: Open, fresh: Open, shop: Server, pages: dict[str, str]
+    axe: str, mias: Open, noors: Open, fresh: Open, shop: Server, pages: dict[str, str]
 ) -> None:
     settings: Any = {"bypass_csp": True, "reduced_motion": "reduce"}  # axe is put into the page
     mia, stranger = mias(**settings), fresh(**settings, base_url=shop.base)
     found: list[str] = []
     for name, address in pages.items():
         found += _faults(mia, axe, name, address)
+    noor = noors(**settings)
+    for name, address in {"seat": "/agents/Buyer", "pause": "/agents/Buyer/pause"}.items():
+        found += _faults(noor, axe, name, address)
     for name, address in {"door": "/sign-in", "link": shop.links["Noor"], "used": "/sign-in/link/x"}.items():
         found += _faults(stranger, axe, name, address)
     assert found == []

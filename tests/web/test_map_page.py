@@ -186,7 +186,7 @@ async def test_use_stands_on_the_map_and_work_under_way_is_marked(house: Site) -
 async def test_asked_what_could_reach_a_tool_the_page_says_it_in_one_sentence(house: Site) -> None:  # R4, R5
     browser = await house.signed_in(house.mia)
     words = text_of((await browser.get("/map/ask?agent=Chief&tool=note_shelf")).text)
-    assert "Yes, in 2 ways: 1 asks first, 1 stopped by a “never”." in words
+    assert "Yes, in 4 ways: 3 ask first, 1 stopped by a “never”." in words
     assert "propose, by Clerk’s word" in words
     assert "the person the work is for; Noor, who answers for Chief, where it is for nobody" in words
     assert "at most €0.012 the share that Chief gives Clerk" in words
