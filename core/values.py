@@ -491,8 +491,10 @@ class HandOn:
     limit_micros: int | None  # the least of share, skill and agent; None: what is left above
     max_depth: int  # of whoever hands on
     max_pieces: int
-    gate: Gate  # of whom it goes to
+    gate: Gate  # of whom it goes to, for changes it names no other for
     gate_words: str
+    otherwise: int  # actions it names another gate for
+    changes: tuple[Gate, ...]  # its gates for the changes that this skill holds, the loosest first
     back: bool = False  # it leads back to an agent it came through
     pieces: int = 0  # handed on so, of late
     micros: int = 0  # that these cost, with everything under them

@@ -19,9 +19,15 @@ GATES = {
     Gate.ALONE: "makes changes alone",
     Gate.PROPOSE: "proposes changes",
     Gate.PROPOSE_EVERY_TIME: "proposes every time",
-    Gate.NEVER: "never changes anything",
+    Gate.NEVER: "never changes",
 }
 SHORT = {Gate.ALONE: "alone", Gate.PROPOSE: "proposes", Gate.PROPOSE_EVERY_TIME: "every time", Gate.NEVER: "never"}
+SAYS = {
+    Gate.ALONE: "alone",
+    Gate.PROPOSE: "proposes",
+    Gate.PROPOSE_EVERY_TIME: "proposes every time",
+    Gate.NEVER: "never",
+}
 ICONS = {Gate.ALONE: "alone", Gate.PROPOSE: "proposes", Gate.PROPOSE_EVERY_TIME: "everytime", Gate.NEVER: "never"}
 
 Money = Callable[[int], str]
@@ -64,7 +70,9 @@ def about_way(way: HandOn, lens: Lens, money: Money) -> str:
     if lens == "schemas":
         return f"{', '.join(way.takes) or 'nothing'} ⇒ {', '.join(way.hands_back) or 'nothing'}"
     if lens == "approvals":
-        return GATES[way.gate]
+        if len(way.changes) > 1:
+            return ", ".join(SHORT[gate] for gate in way.changes)
+        return GATES[way.changes[0]] if way.changes else "holds no change"
     if lens == "money":
         return f"{counted(way.pieces, 'piece')} · {money(way.micros)}" if way.pieces else "not used"
     share = "no own limit" if way.limit_micros is None else f"up to {money(way.limit_micros)}"

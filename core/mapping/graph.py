@@ -10,7 +10,7 @@ from core.declare.agents import Agent
 from core.declare.delegation import Specialist
 from core.declare.skills import Skill
 from core.delegations import delegations_of, depth_of
-from core.gate import sentence
+from core.gate import STRICTNESS, sentence
 from core.handing_on import NO_DELEGATION
 from core.values import AgentMap, HandOn, MapAgent, MapSkill, MapTool
 from core.words import label_of
@@ -90,6 +90,10 @@ def _ways(agents: Mapping[str, Agent], agent: Agent) -> list[HandOn]:
                 max_pieces=delegation.max_pieces,
                 gate=to.may.default,
                 gate_words=said.gate,
+                otherwise=_otherwise(to),
+                changes=tuple(
+                    sorted({to.may.gate_of(tool) for tool in entry.skill.tools if not tool.query}, key=STRICTNESS.index)
+                ),
             )
         )
     return found
@@ -110,7 +114,6 @@ def _names(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _agent(agents: Mapping[str, Agent], agent: Agent, layer: int, circle: bool, top_limit: TopLimit) -> MapAgent:
     delegation = agent.delegates or NO_DELEGATION
-    gates = dict(agent.may.said)
     return MapAgent(
         name=agent.name,
         label=agent.shown_as,
@@ -121,7 +124,7 @@ def _agent(agents: Mapping[str, Agent], agent: Agent, layer: int, circle: bool, 
         stuck_after=agent.stuck_after,
         gate=agent.may.default,
         gate_words=sentence(agent.may),
-        otherwise=sum(1 for gate in gates.values() if gate is not agent.may.default),
+        otherwise=_otherwise(agent),
         skills=tuple(_skill(agent, skill, top_limit) for skill in agent.skills),
         depth=depth_of(agents, agent),
         max_depth=delegation.max_depth if delegation.to else 0,
@@ -131,6 +134,10 @@ def _agent(agents: Mapping[str, Agent], agent: Agent, layer: int, circle: bool, 
         layer=layer,
         circle=circle,
     )
+
+
+def _otherwise(agent: Agent) -> int:
+    return sum(1 for gate in dict(agent.may.said).values() if gate is not agent.may.default)
 
 
 def _skill(agent: Agent, skill: Skill[Any, Any], top_limit: TopLimit) -> MapSkill:

@@ -187,12 +187,12 @@ async def test_asked_what_could_reach_a_tool_the_page_says_it_in_one_sentence(ho
     browser = await house.signed_in(house.mia)
     words = text_of((await browser.get("/map/ask?agent=Chief&tool=note_shelf")).text)
     assert "Yes, in 4 ways: 3 ask first, 1 stopped by a “never”." in words
-    assert "propose, by Clerk’s word" in words
+    assert "proposes, by Clerk’s word" in words
     assert "the person the work is for; Noor, who answers for Chief, where it is for nobody" in words
     assert "at most €0.012 the share that Chief gives Clerk" in words
     assert "never: Deputy never does that, nor does anybody working for it" in words
     words = text_of((await browser.get("/map/ask?agent=Deputy&tool=note_shelf")).text)
-    assert "Never. The one way is stopped by an agent’s “never”." in words
+    assert "Never. The one way is stopped, by Deputy’s “never”." in words
     words = text_of((await browser.get("/map/ask?agent=Loner&tool=note_shelf")).text)
     assert "No. Loner cannot come to “Write a note on the shelf”" in words
     words = text_of((await browser.get("/map/ask?agent=Chief&tool=look_up")).text)
@@ -204,7 +204,7 @@ async def test_asked_what_could_reach_a_tool_the_page_says_it_in_one_sentence(ho
 async def test_a_page_of_an_agent_says_what_it_may_do_and_to_whom_it_hands_on(house: Site) -> None:
     browser = await house.signed_in(house.mia)
     words = text_of((await browser.get("/agents/Clerk")).text)
-    for said in ("Write a note on the shelf note_shelf", "propose", "Look up a word", "passes none", "€0.05"):
+    for said in ("Write a note on the shelf note_shelf", "proposes", "Look up a word", "passes none", "€0.05"):
         assert said in words
     assert "Handed to it by Chief" in words.replace("byChief", "by Chief")
     words = text_of((await browser.get("/agents/Chief")).text)
@@ -258,3 +258,15 @@ async def test_the_map_is_not_in_the_bar_of_somebody_it_is_not_for(house: Site) 
         assert answer.status_code == 403
         assert "for those who use, supervise or audit agents" in text_of(answer.text)
     assert 'href="/map"' in (await (await house.signed_in(house.mia)).get("/inbox")).text
+
+
+async def test_where_there_are_many_agents_the_list_comes_first(sqlite_database: str) -> None:
+    body = {"purpose": "You are one of many.", "roles": {"helper"}, "skills": [Find()]}
+    many = [type(f"Agent{number}", (Agent,), body)() for number in range(201)]
+    agency = builders.make(sqlite_database, many)
+    app = create_app(agency)
+    async with opened(app):
+        mia = await agency.add_person("mia@bindery.test", "Mia", roles=["binder"])
+        browser = await Site(app, agency, mia, mia, UUID(int=0)).signed_in(mia)
+        assert 'class="picture"' not in (await browser.get("/map")).text
+        assert 'class="picture"' in (await browser.get("/map?view=picture")).text

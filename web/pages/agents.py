@@ -31,7 +31,7 @@ async def agent(visit: NamedDependency[Visit], name: FromPath[str]) -> Response[
         nav="map",
         page=page,
         agent=page.agent,
-        gates=words_of.GATES,
+        says=words_of.SAYS,
         icons=words_of.ICONS,
         effects=EFFECTS,
         held_in=held_in,

@@ -26,6 +26,7 @@ from web.lens import GATES, LENSES, Lens
 from web.picture import draw
 from web.schemas import held_in
 
+MANY = 200  # agents, above which the list comes first
 LETTERS = 27  # that fit into a box
 Column = Literal["from", "skill", "to", "depth", "limit", "gate", "pieces", "money", "last"]
 COLUMNS: tuple[tuple[Column, str, str], ...] = (
@@ -86,14 +87,16 @@ async def the_map(
     people: FromQuery[Literal["yes", "no"]] = "yes",
     tools: FromQuery[Literal["yes", "no"]] = "no",
     chosen: FromQuery[str] = "",
-    view: FromQuery[Literal["", "list"]] = "",
+    view: FromQuery[Literal["", "list", "picture"]] = "",
     sort: FromQuery[str] = "",
     q: FromQuery[str] = "",
     gate: FromQuery[str] = "",
 ) -> Response[str]:
-    """The picture, or with `view=list` its twin in words. `chosen` names an agent or a way whose pane is open."""
+    """The picture, or with `view=list` its twin in words, which comes first where there are many agents. `chosen` names
+    an agent or a way whose pane is open."""
     at = At(lens, people == "yes", tools == "yes", chosen, view, sort, q[:100], gate)
     drawn = await visit.desk.agents_map()
+    as_list = view == "list" or (len(drawn.agents) > MANY and view != "picture" and not chosen)
     into: dict[str, list[HandOn]] = {}
     for one in drawn.ways:
         into.setdefault(one.to, []).append(one)
@@ -103,15 +106,16 @@ async def the_map(
     holder = agent.name if agent else way.to if way else ""
     rules = await visit.desk.standing_rules() if holder else []
     return await visit.page(
-        "map/list.html" if view == "list" else "map/index.html",
+        "map/list.html" if as_list else "map/index.html",
         nav="map",
         at=at,
         drawn=drawn,
         lenses=LENSES,
-        picture=None if view == "list" else draw(drawn, people=at.people, tools=at.tools),
+        picture=None if as_list else draw(drawn, people=at.people, tools=at.tools),
         ways=_listed(drawn, at),
         columns=COLUMNS,
         gates=GATES,
+        says=words_of.SAYS,
         agent=agent,
         way=way,
         into=into,
@@ -202,6 +206,8 @@ async def ask(visit: NamedDependency[Visit], agent: FromQuery[str] = "", tool: F
         found=found,
         paths=sorted(found.paths, key=lambda path: STRICTNESS.index(path.gate)) if found else [],
         gates=_counted(found.paths if found else ()),
+        stops=sorted({path.word_of for path in found.paths if path.gate is Gate.NEVER}) if found else [],
+        says=words_of.SAYS,
         icons=words_of.ICONS,
         money_of=visit.renderer.env.filters["money"],
     )
