@@ -51,8 +51,10 @@ def _held(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> lis
         elif kind.control == "lines":
             inner = kind_of(kind.schema.get("items", {}), root).schema.get("type")
             words = f"a list of {_SCALAR[inner]}" if inner in SCALARS else "a list"
-        elif not words:
-            words = "a list" if kind.schema.get("type") == "array" else "a thing with"
+        items = kind_of(kind.schema.get("items", {}), root).schema
+        inside = items if kind.schema.get("type") == "array" else kind.schema
+        if not words:
+            words = _bare(kind.schema.get("type"), bool(inside.get("properties")))
         found.append(
             Held(
                 label_of(name) if name != "result" else "The value",
@@ -62,7 +64,15 @@ def _held(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> lis
                 depth,
             )
         )
-        inside = kind_of(kind.schema.get("items", {}), root).schema if words == "a list" else kind.schema
         if depth < DEEPEST and inside.get("properties"):
             found += _held(inside, root, depth + 1)
     return found
+
+
+def _bare(kind: object, more: bool) -> str:
+    """A list or a thing, which what is inside it follows; anything else is any value."""
+    if kind == "array":
+        return "a list of" if more else "a list"
+    if kind == "object":
+        return "a thing with" if more else "a thing"
+    return "any value"

@@ -14,7 +14,7 @@ from core import amounts, mapping
 from core.errors import NotFound
 from core.gate import STRICTNESS
 from handon import Agent, Delegation, Permits, Skill, Specialist
-from tests.charts import TASK, HoldsA, HoldsB, Idle, change_a, change_b, declared, look, top_limit
+from tests.charts import TASK, HoldsA, HoldsB, HoldsBoth, Idle, change_a, change_b, declared, look, top_limit
 
 Chain = tuple[tuple[str, str], ...]
 
@@ -163,3 +163,17 @@ def test_only_a_rule_for_each_agent_that_proposes_may_lift_the_way() -> None:  #
     both = mapping.reach(agents, agents["Above"], "change_a", top_limit, lambda _: True)
     assert [path.lifted for path in one.paths] == [False, False]
     assert [path.lifted for path in both.paths] == [True, True]
+
+
+def test_a_way_tells_the_gates_of_the_changes_that_it_hands_on() -> None:  # R4
+    class Careful(Agent):
+        purpose, roles, skills = "You take care.", {"helper"}, [HoldsBoth(), Idle()]
+        may = Permits.changes_alone().proposes_every_time(change_b)
+
+    class Asks(Agent):
+        purpose, roles, skills = "You ask.", {"helper"}, [Idle()]
+        delegates = Delegation(to=[Specialist.of(Careful, HoldsBoth()), Specialist.of(Careful, Idle())])
+
+    both, none = mapping.the_map({"Asks": Asks(), "Careful": Careful()}, top_limit).ways
+    assert (both.changes, none.changes) == (("alone", "propose every time"), ())
+    assert (both.gate, both.otherwise) == ("alone", 1)
