@@ -773,6 +773,161 @@ class Delegated:
 
 
 @dataclass(frozen=True, slots=True)
+class MapTool:
+    """A tool that an agent holds, with the agent's own gate for it."""
+
+    name: str
+    label: str
+    query: bool  # it changes nothing
+    outside: bool
+    reversible: bool
+    gate: Gate
+
+
+@dataclass(frozen=True, slots=True)
+class MapSkill:
+    """A skill of an agent, as it is declared now."""
+
+    name: str
+    label: str
+    description: str
+    version: str
+    takes: tuple[str, ...]  # in short: the names of what it takes
+    hands_back: tuple[str, ...]
+    takes_schema: dict[str, Any]
+    hands_back_schema: dict[str, Any]
+    limit_micros: int  # at the top, where nobody names less
+    tools: tuple[MapTool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapAgent:
+    """An agent on the map. All but seat and limit of the day is read off its declaration."""
+
+    name: str
+    label: str
+    purpose: str
+    roles: tuple[str, ...]  # that its account holds
+    model: str  # empty: the agency's default
+    consults: str
+    stuck_after: int
+    gate: Gate  # for changes it names no other for
+    gate_words: str  # one sentence: "Proposes every change."
+    otherwise: int  # actions it names another gate for
+    skills: tuple[MapSkill, ...]
+    depth: int  # levels that may hang under a piece of its work
+    max_depth: int  # by its own word
+    max_pieces: int
+    limit_micros: int  # a piece of its work at the top, where nobody names less
+    day_micros: int | None
+    layer: int  # 0: nobody hands anything on to it
+    circle: bool  # it may come back to itself through others
+    sponsor: UUID | None = None
+    sponsor_name: str = ""
+    paused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HandOn:
+    """One way of handing on, and how it was used of late in the work that its reader may see."""
+
+    key: str  # "Planner.Collator.CountLeaves"
+    origin: str
+    origin_label: str
+    to: str
+    to_label: str
+    skill: str
+    label: str
+    description: str
+    helper: bool
+    takes: tuple[str, ...]
+    hands_back: tuple[str, ...]
+    takes_schema: dict[str, Any]
+    hands_back_schema: dict[str, Any]
+    budget_micros: int | None  # the share
+    limit_micros: int | None  # the least of share, skill and agent; None: what is left above
+    max_depth: int  # of whoever hands on
+    max_pieces: int
+    gate: Gate  # of whom it goes to, for changes it names no other for
+    gate_words: str
+    otherwise: int  # actions it names another gate for
+    changes: tuple[Gate, ...]  # its gates for the changes that this skill holds, the loosest first
+    back: bool = False  # it leads back to an agent it came through
+    pieces: int = 0  # handed on so, of late
+    micros: int = 0  # that these cost, with everything under them
+    going: int = 0  # of them, not ended yet
+    last_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentMap:
+    """Who may hand on what: each agent and each declared way once."""
+
+    agents: tuple[MapAgent, ...]
+    ways: tuple[HandOn, ...]
+    circles: tuple[tuple[str, ...], ...]  # labels of agents that may come back to themselves through one another
+    depth: int  # levels that may hang under any piece
+    days: int = 0  # that "of late" goes back
+    everybodys: bool = False  # use is that of all work; else of the reader's own
+
+
+@dataclass(frozen=True, slots=True)
+class ReachStep:
+    agent: str
+    label: str
+    skill: str  # its label; empty at the top where any skill will do
+    helper: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReachPath:
+    """One way for an agent to come to use a tool, with what holds at its end."""
+
+    steps: tuple[ReachStep, ...]
+    gate: Gate  # the strictest on the way
+    word_of: str  # the label of the agent whose word it is
+    micros: int  # the most money that can come so far
+    held_by: str  # by what it is bounded
+    lifted: bool  # standing rules may let it be done alone
+    paused: str = ""  # the label of an agent on the way that is paused now
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Whether an agent, through others, may ever reach a tool."""
+
+    agent: str
+    agent_label: str
+    tool: str
+    tool_label: str
+    query: bool
+    paths: tuple[ReachPath, ...]  # the shortest first
+    total: int  # all there are
+    sponsor_name: str = ""  # who is asked where the work is for nobody
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPage:
+    """One agent, opened: what it may do, who answers for it, and what it did last in work that the reader may see."""
+
+    agent: MapAgent
+    hands_on: tuple[HandOn, ...]
+    handed_by: tuple[HandOn, ...]
+    rules: tuple[StandingRule, ...]  # that hold or may hold again; revoked ones are left out
+    may_revoke: frozenset[UUID]
+    limits: tuple[SpendLimit, ...] | None  # None: for those who read model usage or manage spend
+    works: tuple[tuple[UUID, WorkNode], ...]  # the whole and the piece, the newest first
+    working: int  # pieces of its own that go on
+    waiting: int  # of them, those that wait
+    days: int
+    everybodys: bool
+    default_model: str
+    people: tuple[Person, ...]  # who may be made its sponsor; for supervisors alone
+    may_supervise: bool
+    may_give: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Giving:
     """Work that this person may give: one skill of one agent, with what the form needs."""
 

@@ -21,6 +21,7 @@ from web.assets import Assets
 from web.oidc import Configured, Provider, Seal
 from web.pages import (
     abandoned,
+    agents,
     decide,
     drafts,
     give,
@@ -28,6 +29,7 @@ from web.pages import (
     help,
     home,
     inbox,
+    map,
     money,
     now,
     record,
@@ -93,6 +95,8 @@ def create_app(
             *record.handlers,
             *money.handlers,
             *stop.handlers,
+            *map.handlers,
+            *agents.handlers,
         ],
         guards=[login.must_be_signed_in],
         dependencies={"visit": Provide(deps.visit)},

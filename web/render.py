@@ -23,6 +23,7 @@ from core.agency import Agency
 from core.values import Line
 from web import words
 from web.assets import Assets
+from web.picture import fits
 from web.waiting import changes_of
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
@@ -53,6 +54,7 @@ class Renderer:
             look_of_status=words.look_of_status,
             look_of_request=words.look_of_request,
             fold=fold,
+            fits=fits,
             gate_icon=words.gate_icon,
             sentence=sentence,
             changes_of=changes_of,

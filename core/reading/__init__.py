@@ -4,6 +4,8 @@ A `Reader` is a person with the app's answers about them, or the app itself (per
 count and badge of one thing is made from the same statement.
 """
 
+from core.reading.agents import DAYS as USED_DAYS
+from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
 from core.reading.lines import lines
 from core.reading.meter import accounts, calls, meter, prices
 from core.reading.needs import (
@@ -38,7 +40,9 @@ from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_
 
 __all__ = [
     "ALL",
+    "USED_DAYS",
     "Reader",
+    "Used",
     "abandoned",
     "abilities",
     "accounts",
@@ -49,10 +53,12 @@ __all__ = [
     "covered",
     "for_you",
     "going",
+    "going_of",
     "handed_on_by",
     "helps",
     "in_words",
     "is_question",
+    "last_of",
     "limitable",
     "lines",
     "meter",
@@ -72,11 +78,14 @@ __all__ = [
     "questions_for",
     "rule_offer",
     "rules",
+    "seats",
+    "sees_all",
     "some_nodes",
     "spend_limits",
     "stopping",
     "to_stop",
     "tree",
+    "used",
     "waiting",
     "whole_of",
     "works",

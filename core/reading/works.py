@@ -197,12 +197,12 @@ def _nodes(house: House, tx: Tx, reader: Reader, of: Any, rows: Iterable[Any]) -
     todo = list(reversed(below.get(None, [])))
     while todo:
         row = todo.pop()
-        nodes.append(_node(house, row, of, content, row.id in mine))
+        nodes.append(node_of(house, row, of, content, row.id in mine))
         todo.extend(reversed(below.get(row.id, [])))
     return nodes
 
 
-def _node(house: House, row: Any, of: Any, content: bool, yours: bool) -> WorkNode:
+def node_of(house: House, row: Any, of: Any, content: bool, yours: bool) -> WorkNode:
     return WorkNode(
         piece=to_uuid(row.id),
         parent=to_uuid(row.parent) if row.parent else None,

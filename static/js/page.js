@@ -5,12 +5,14 @@ import { tree } from "./tree.js";
 import { edits } from "./edits.js";
 import { drafts } from "./drafts.js";
 import { keys } from "./keys.js";
+import { map } from "./map.js";
 
 function dress(root = document) {
   localise(root);
   tree(root);
   edits(root);
   keys(root);
+  map(root);
 }
 
 dress();

@@ -79,6 +79,9 @@ def pages(mias: Open) -> dict[str, str]:
         **{"rule": f"{page.url}/rule", "standing": "/inbox/standing", "keys": "/help/keys"},
         **{"rule alone": "/inbox/standing/new?of=Collator.note_on_volume", "rules": "/inbox/standing/new"},
         **{"edit": f"{page.url}/edit", "receipt": decided, "answered": "/inbox/answered", "error": "/nowhere"},
+        **{"map": "/map?tools=yes", "way": "/map?chosen=Planner.Buyer.PriceCloth", "agent": "/map?chosen=Planner"},
+        **{"money": "/map?lens=money", "words": "/map?view=list&sort=-limit", "page": "/agents/Collator"},
+        **{"ask": "/map/ask?agent=Planner&tool=note_on_volume", "nothing": "/map?view=list&q=nothing"},
     }
 
 
@@ -97,7 +100,8 @@ def test_axe_finds_nothing_on_any_page_in_light_and_dark_wide_and_on_a_phone(
     found: list[str] = []
     for name, address in pages.items():
         found += _faults(mia, axe, name, address)
-    for name, address in SUPERVISORS.items():
+    seats = {"seat": "/agents/Buyer", "pause": "/agents/Buyer/pause"}
+    for name, address in {**SUPERVISORS, **seats}.items():
         found += _faults(noor, axe, name, address)
     for name, address in {"door": "/sign-in", "link": shop.links["Noor"], "used": "/sign-in/link/x"}.items():
         found += _faults(stranger, axe, name, address)

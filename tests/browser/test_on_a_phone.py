@@ -47,6 +47,8 @@ def test_no_page_scrolls_sideways_and_every_act_fits_a_thumb(mias: Open) -> None
         "/inbox/standing/new?of=Collator.note_on_volume",
         *("/work", "/work?show=all", "/work/new", "/work/new?agent=Buyer&skill=PriceCloth"),
         *(done, f"{done}/record", f"{done}/stop", "/health", "/nowhere"),
+        *("/map?tools=yes", "/map?chosen=Planner", "/map?chosen=Planner.Buyer.PriceCloth", "/map?view=list"),
+        *("/map/ask?agent=Planner&tool=note_on_volume", "/agents/Planner", "/agents/Collator"),
     ):
         expect_fit(page, address)
 

@@ -183,7 +183,7 @@ async def open_site(database: str, clock: Clock | None = None, **settings: Any) 
     policies = replace(builders.POLICIES, audits_agents=has_role("auditor"))
     agency = builders.make(database, policies=policies, name="The Shelves", clock=clock)
     app = create_app(agency, **settings)
-    async with _open(app):
+    async with opened(app):
         mia = await agency.add_person("mia@bindery.test", "Mia", roles=["binder"])
         noor = await agency.add_person("noor@bindery.test", "Noor", roles=["master"])
         await agency.seat("Clerk", sponsor=noor)
@@ -198,7 +198,7 @@ async def open_site(database: str, clock: Clock | None = None, **settings: Any) 
 
 
 @asynccontextmanager
-async def _open(app: Litestar) -> AsyncIterator[None]:
+async def opened(app: Litestar) -> AsyncIterator[None]:
     """The application's lifespan in a task of its own: a fixture is left in another task than it was entered in."""
     ready, over = asyncio.Event(), asyncio.Event()
 

@@ -1,0 +1,231 @@
+"""`/map`: who may hand on what, as a picture and as a list; `/map/ask`: what could reach what.
+
+Everything that can be chosen stands in the address: the lens, the columns, what is opened, and how the list is sorted
+and filtered. So a picture can be sent to somebody, who sees it with their own rights.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Literal
+from urllib.parse import urlencode
+
+from litestar import Response, get
+from litestar.di import NamedDependency
+from litestar.params import FromQuery
+
+from core.gate import STRICTNESS
+from core.values import AgentMap, Gate, HandOn
+from web import lens as words_of
+from web.deps import Visit
+from web.lens import GATES, LENSES, Lens
+from web.picture import draw
+from web.schemas import held_in
+
+MANY = 200  # agents, above which the list comes first
+LETTERS = 27  # that fit into a box
+Column = Literal["from", "skill", "to", "depth", "limit", "gate", "pieces", "money", "last"]
+COLUMNS: tuple[tuple[Column, str, str], ...] = (
+    ("from", "From", ""),
+    ("skill", "Hands on", ""),
+    ("to", "To", ""),
+    ("depth", "Depth", "num"),
+    ("limit", "Up to", "num"),
+    ("gate", "Its gate", ""),
+    ("pieces", "Pieces", "num"),
+    ("money", "Money", "num"),
+    ("last", "Last used", "num"),
+)
+NEVER_USED = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where on the map a reader is: all that stands in the address."""
+
+    lens: Lens = "limits"
+    people: bool = True
+    tools: bool = False
+    chosen: str = ""
+    view: str = ""
+    sort: str = ""
+    q: str = ""
+    gate: str = ""
+
+    def to(self, **changes: Any) -> str:
+        """The address of here with something else."""
+        return self._address("/map", replace(self, **changes))
+
+    @property
+    def csv(self) -> str:
+        return self._address(
+            "/map/list.csv", replace(self, lens="limits", people=True, tools=False, chosen="", view="")
+        )
+
+    def sorted_by(self, column: Column) -> str:
+        """Sort by a column, or the other way round where it is sorted so already."""
+        return self.to(view="list", sort=f"-{column}" if self.sort == column else column)
+
+    def _address(self, path: str, at: At) -> str:
+        said = {
+            **({"lens": at.lens} if at.lens != "limits" else {}),
+            **({"people": "no"} if not at.people else {}),
+            **({"tools": "yes"} if at.tools else {}),
+            **{name: value for name in ("view", "sort", "q", "gate", "chosen") if (value := getattr(at, name))},
+        }
+        return f"{path}?{urlencode(said)}" if said else path
+
+
+@get("/map")
+async def the_map(
+    visit: NamedDependency[Visit],
+    lens: FromQuery[Lens] = "limits",
+    people: FromQuery[Literal["yes", "no"]] = "yes",
+    tools: FromQuery[Literal["yes", "no"]] = "no",
+    chosen: FromQuery[str] = "",
+    view: FromQuery[Literal["", "list", "picture"]] = "",
+    sort: FromQuery[str] = "",
+    q: FromQuery[str] = "",
+    gate: FromQuery[str] = "",
+) -> Response[str]:
+    """The picture, or with `view=list` its twin in words, which comes first where there are many agents. `chosen` names
+    an agent or a way whose pane is open."""
+    at = At(lens, people == "yes", tools == "yes", chosen, view, sort, q[:100], gate)
+    drawn = await visit.desk.agents_map()
+    as_list = view == "list" or (len(drawn.agents) > MANY and view != "picture" and not chosen)
+    into: dict[str, list[HandOn]] = {}
+    for one in drawn.ways:
+        into.setdefault(one.to, []).append(one)
+    money = visit.renderer.env.filters["money"]
+    agent = next((agent for agent in drawn.agents if agent.name == chosen), None)
+    way = next((way for way in drawn.ways if way.key == chosen), None)
+    holder = agent.name if agent else way.to if way else ""
+    rules = await visit.desk.standing_rules() if holder else []
+    return await visit.page(
+        "map/list.html" if as_list else "map/index.html",
+        nav="map",
+        at=at,
+        drawn=drawn,
+        lenses=LENSES,
+        picture=None if as_list else draw(drawn, people=at.people, tools=at.tools),
+        ways=_listed(drawn, at),
+        columns=COLUMNS,
+        gates=GATES,
+        says=words_of.SAYS,
+        agent=agent,
+        way=way,
+        into=into,
+        rules=[rule for rule in rules if rule.agent == holder and rule.holds],
+        held_in=held_in,
+        icons=words_of.ICONS,
+        letters=LETTERS,
+        gate_line=lambda one: words_of.gate_line(one, lens),
+        purpose_line=words_of.purpose_line,
+        about_agent=lambda one: words_of.about_agent(one, lens, into.get(one.name, []), money),
+        about_way=lambda one: words_of.about_way(one, lens, money),
+        all_about=lambda one: words_of.all_about(one, money),
+    )
+
+
+@get("/map/list.csv")
+async def as_csv(
+    visit: NamedDependency[Visit], sort: FromQuery[str] = "", q: FromQuery[str] = "", gate: FromQuery[str] = ""
+) -> Response[str]:
+    """The list as it is sorted and filtered, for a spreadsheet. Money is in the currency, exact."""
+    drawn = await visit.desk.agents_map()
+    currency = visit.agency.currency
+    out = io.StringIO()
+    rows = csv.writer(out)
+    heads = ("from", "hands on", "to", "takes", "hands back", "depth", "pieces each", f"up to {currency}", "gate")
+    rows.writerow(
+        (*heads, "leads back", f"pieces in {drawn.days} days", f"{currency} in {drawn.days} days", "last used")
+    )
+    amount = visit.renderer.env.filters["amount"]
+    for way in _listed(drawn, At(sort=sort, q=q, gate=gate)):
+        row = (
+            *(way.origin_label, way.label, f"{way.to_label} (helper)" if way.helper else way.to_label),
+            *(", ".join(way.takes), ", ".join(way.hands_back), way.max_depth, way.max_pieces),
+            "" if way.limit_micros is None else amount(way.limit_micros).replace("\u202f", ""),
+            *(way.gate_words, "yes" if way.back else "no", way.pieces, amount(way.micros).replace("\u202f", "")),
+            way.last_at.isoformat(timespec="seconds") if way.last_at else "",
+        )
+        rows.writerow([_plain(value) for value in row])
+    return Response(
+        out.getvalue(),
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": 'attachment; filename="map.csv"'},
+    )
+
+
+def _plain(value: object) -> object:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value
+
+
+def _listed(drawn: AgentMap, at: At) -> list[HandOn]:
+    """The ways that the filter leaves, in the order asked for."""
+    found = [way for way in drawn.ways if not at.gate or way.gate == at.gate]
+    for word in at.q.lower().split():
+        found = [way for way in found if word in _text(way)]
+    keys: dict[str, Any] = {
+        "from": lambda way: way.origin_label.lower(),
+        "skill": lambda way: way.label.lower(),
+        "to": lambda way: way.to_label.lower(),
+        "depth": lambda way: way.max_depth,
+        "limit": lambda way: (way.limit_micros is None, way.limit_micros or 0),
+        "gate": lambda way: STRICTNESS.index(way.gate),
+        "pieces": lambda way: way.pieces,
+        "money": lambda way: way.micros,
+        "last": lambda way: way.last_at or NEVER_USED,
+    }
+    key = keys.get(at.sort.removeprefix("-"))
+    return sorted(found, key=key, reverse=at.sort.startswith("-")) if key else found
+
+
+def _text(way: HandOn) -> str:
+    return " ".join((way.origin_label, way.label, way.to_label, way.gate_words, *way.takes, *way.hands_back)).lower()
+
+
+@get("/map/ask")
+async def ask(visit: NamedDependency[Visit], agent: FromQuery[str] = "", tool: FromQuery[str] = "") -> Response[str]:
+    """May this agent, through others, ever reach that tool? Every way, what holds at its end, and who is asked."""
+    drawn = await visit.desk.agents_map()
+    tools = _tools(drawn)
+    found = await visit.desk.what_could_reach(agent, tool) if agent and tool else None
+    return await visit.page(
+        "map/ask.html",
+        nav="map",
+        drawn=drawn,
+        tools=tools,
+        agent=agent,
+        tool=tool,
+        found=found,
+        paths=sorted(found.paths, key=lambda path: STRICTNESS.index(path.gate)) if found else [],
+        gates=_counted(found.paths if found else ()),
+        stops=sorted({path.word_of for path in found.paths if path.gate is Gate.NEVER}) if found else [],
+        says=words_of.SAYS,
+        icons=words_of.ICONS,
+        money_of=visit.renderer.env.filters["money"],
+    )
+
+
+def _tools(drawn: AgentMap) -> list[tuple[str, str, str]]:
+    """Every tool by its label: name, label, and who holds it."""
+    held: dict[str, tuple[str, list[str]]] = {}
+    for agent in drawn.agents:
+        for name, label in {tool.name: tool.label for skill in agent.skills for tool in skill.tools}.items():
+            held.setdefault(name, (label, []))[1].append(agent.label)
+    return sorted(
+        ((name, label, ", ".join(of)) for name, (label, of) in held.items()), key=lambda tool: tool[1].lower()
+    )
+
+
+def _counted(paths: Any) -> Counter[Gate]:
+    return Counter(path.gate for path in paths)
+
+
+handlers = (the_map, as_csv, ask)
