@@ -70,6 +70,15 @@ async def test_a_deactivated_person_is_refused_and_keeps_no_trace_of_it(database
         assert rows == 0
 
 
+# R10
+async def test_somebody_known_is_refused_from_the_moment_they_are_deactivated(database: str) -> None:
+    async with shop(database) as at:
+        await at.agency.sign_in_as(who())
+        await at.agency.deactivate(at.mia)
+        with pytest.raises(NotAllowed, match="deactivated"):
+            await at.agency.sign_in_as(who())
+
+
 async def test_roles_that_a_claim_gave_go_with_it_also_when_it_is_another_providers(database: str) -> None:
     async with shop(database) as at:
         await at.agency.sign_in_as(who(roles=frozenset({"binder", "master"})))
