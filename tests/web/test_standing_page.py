@@ -43,6 +43,8 @@ async def test_the_step_begins_as_narrow_as_the_call_with_an_end_and_a_number(si
     assert "Clerk may do this alone in work for you: Write a note on the shelf" in words
     assert re.search(r"where shelf is A-1 and note is Torn, 10 times, through \d{4}-\d\d-\d\d\.", words)
     assert "nothing to try it on" in words
+    for control in ('<select name="how.shelf"', '<select name="how.note"', '<textarea name="value.note"'):
+        assert control in page
     assert await site.the_note() == ""
 
 
