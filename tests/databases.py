@@ -59,7 +59,8 @@ def _migrate(url: str) -> None:
         store.open(prepare)
         await store.close()
 
-    asyncio.run(open_once())
+    with ThreadPoolExecutor(1) as thread:  # a test that asks for its first database may have a loop of its own
+        thread.submit(asyncio.run, open_once()).result()
 
 
 class Databases:

@@ -245,7 +245,10 @@ async def test_whatever_two_legs_come_to_at_the_same_instant_in_two_processes_th
         beside.script(staged)
         here, there = at.agency.desk(at.mia), beside.desk(at.mia)
         outcome = await here.of(Lead).do(Gather(), "things")
-        questions = await here.questions()
+        by_piece = {question.piece: question for question in await here.questions()}
+        # In the order in which the cast came to know them, which is not always that in which they asked.
+        order = dict.fromkeys(request.piece for request in staged.asked if request.agent == "Finder")
+        questions = [by_piece[piece] for piece in order]
         assert len(questions) == 2
 
         async def told(desk: Desk, question: Any, how: str) -> None:
