@@ -86,6 +86,9 @@ def of_the_web(request: AnyRequest, error: HTTPException) -> Response[Any]:
         answer = _answer(request, Told(403, "This form cannot be taken.", line))
         answer.delete_cookie(CSRF_COOKIE, path="/")  # one signed with an older secret would be refused for ever
         return answer
+    if error.detail == "client disconnected prematurely":  # whoever sent it is gone: nothing was done, nobody is told
+        log.info("%s %s: its sender went away", request.method, request.url.path)
+        return Response("", status_code=400)
     if status >= 500:
         return gone_wrong(request, error)
     return _answer(

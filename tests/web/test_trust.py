@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -101,3 +102,28 @@ async def test_an_error_of_ours_is_told_by_a_code_and_never_in_the_drivers_words
     assert "This page could not be made." in answer.text
     assert "10.0.0.7" not in answer.text
     assert re.search(r"e-[0-9a-f]{4} [0-9a-f]{4}", answer.text)
+
+
+async def test_a_form_whose_sender_goes_away_midway_is_no_error_of_ours(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    parts = iter([{"type": "http.request", "body": b"about=", "more_body": True}, {"type": "http.disconnect"}])
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return next(parts)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"content-type", b"application/x-www-form-urlencoded"), (b"cookie", b"csrftoken=x"), (b"host", b"test")]
+    path = "/sign-in/link/nothing"
+    scope = {
+        **{"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http"},
+        **{"path": path, "raw_path": path.encode(), "query_string": b"", "root_path": "", "headers": headers},
+        **{"client": ("127.0.0.1", 1), "server": ("test", 80), "app": site.app, "state": {}},
+    }
+    with caplog.at_level("INFO", "handon.web"):
+        await site.app(scope, receive, send)  # type: ignore[arg-type]
+    assert "went away" in caplog.text
+    assert "ERROR" not in caplog.text
