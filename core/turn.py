@@ -316,7 +316,7 @@ def take_in(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer) -> 
     work.say(tx, receipt, "assistant", answer.text, as_json)
     said = Message("assistant", answer.text, tuple(calls))
     scene = scenes.of(house, tx, tree, receipt)
-    if scene is None or scene.end_closing() or _nobody_left(scene):
+    if scene is None or scene.end_closing():
         return None
     if not calls:
         told = f"Nothing was called. When the work is done, call {HAND_BACK} with the result."
@@ -325,6 +325,8 @@ def take_in(house: House, tx: Tx, held: Held, ask: Ask, answer: ModelAnswer) -> 
         return None
     if len(calls) == 1 and calls[0].name == HAND_BACK:
         return _hand_back(scene, calls[0], said)
+    if _nobody_left(scene):  # nothing it asks for is done for somebody who is gone (rule R10)
+        return None
     done = Calls(receipt.id)
     for call in calls:
         do(scene, done, call, answer.text)
