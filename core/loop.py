@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import stamina
 
@@ -28,6 +28,8 @@ from core.turn import Ask, Held, Next, Outside, OutsideCall, Room
 from core.words import clean
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 UNFORESEEN = "Something went wrong that was not foreseen: {}."
 ROOM_PAUSE = 0.02  # seconds before room is asked for again; it doubles up to half a second
@@ -53,12 +55,10 @@ class Loop:
 
     async def run(self, piece: str) -> None:
         """Run a due piece as far as it goes. A piece that is not due is left alone; a run that is superseded ends."""
-        since = time.monotonic()
         begun = await self._store.write(partial(self._begin, piece=piece))
         if begun is None:
             return
         held, following = begun
-        held.since = since
         pause, waited = ROOM_PAUSE, 0.0
         try:
             while following is not None:
@@ -93,7 +93,11 @@ class Loop:
                 log.info("piece %s is no longer this run's", piece)
 
     def _begin(self, tx: Tx, piece: str) -> tuple[Held, Next] | None:
-        return turn.begin(self._house, tx, piece)
+        at = time.monotonic()
+        begun = turn.begin(self._house, tx, piece)
+        if begun is not None:
+            begun[0].seen = at
+        return begun
 
     async def _give_back(self, held: Held) -> None:
         try:
@@ -104,22 +108,28 @@ class Loop:
     def _try_again(self, tx: Tx, held: Held) -> Next:
         return turn.try_again(self._house, tx, held)
 
-    async def _go_on(self, held: Held, fn: Callable[[Tx, Held], Next]) -> Next:
-        """Write, and remember when that was asked for: what follows is what was true then."""
-        held.since = time.monotonic()
-        return await self._store.write(lambda tx: fn(tx, held))
+    async def _go_on(self, held: Held, fn: Callable[[Tx, Held], T]) -> T:
+        """Write what looks first whether the piece is still this run's, and remember when it looked."""
 
-    async def _in_time(self, held: Held, since: float) -> None:
-        """Before this run reaches out: where it was stopped or starved for a while since it asked for the transaction
-        that said so, it looks again whether the piece is still its own. Raises Superseded where not (rule A5)."""
-        if time.monotonic() - since > LATE and not await self._store.read(lambda tx: leaving.holds(tx, held)):
+        def look(tx: Tx) -> T:
+            at = time.monotonic()  # here, so that waiting for the turn to write counts nothing
+            done = fn(tx, held)
+            held.seen = at
+            return done
+
+        return await self._store.write(look)
+
+    async def _in_time(self, held: Held) -> None:
+        """Before this run reaches out: where it was stopped or starved for a while since a transaction saw that the
+        piece is its own, it looks again. Raises Superseded where it is not (rule A5)."""
+        if time.monotonic() - held.seen > LATE and not await self._store.read(lambda tx: leaving.holds(tx, held)):
             raise Superseded(held.piece)
 
     # A model
 
     async def _ask(self, held: Held, ask: Ask, *, again: bool = False) -> Next:
         """One turn. `again`: an answer was lost before, and another is not asked for a third time."""
-        await self._in_time(held, held.since)
+        await self._in_time(held)
         request = turn.request(self._house, held, ask)
         try:
             answer = await self._reach(held, request)
@@ -221,11 +231,10 @@ class Loop:
             await self._outside(held, call)
 
     async def _outside(self, held: Held, call: OutsideCall) -> None:
-        since = time.monotonic()
-        ready = await self._store.write(partial(self._ready, held=held, call=call))
+        ready = await self._go_on(held, partial(self._ready, call=call))
         if ready is None:
             return
-        await self._in_time(held, since)
+        await self._in_time(held)
         action, values, plain, context = ready
         try:
             answer = await (action(context, **values) if action.takes_context else action(**values))
@@ -263,11 +272,10 @@ class Loop:
         return action, loaded, plain, acting.outside_context(house, account, who, held.piece, key)
 
     async def _consult(self, held: Held, call: OutsideCall) -> None:
-        since = time.monotonic()
-        begun = await self._store.write(partial(self._begin_consult, held=held, call=call))
+        begun = await self._go_on(held, partial(self._begin_consult, call=call))
         if begun is None:
             return
-        await self._in_time(held, since)
+        await self._in_time(held)
         answer: ModelAnswer | None = None
         left = True
         try:

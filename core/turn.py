@@ -56,7 +56,7 @@ class Held:
     root: str
     fence: int
     messages: list[Message]  # the system's first
-    since: float = 0.0  # when the transaction was asked for that said what comes next, on the monotonic clock
+    seen: float = 0.0  # when a transaction last saw that it is this run's, on the monotonic clock
 
 
 @dataclass(frozen=True, slots=True)
