@@ -145,6 +145,28 @@ def test_a_circle_is_as_long_as_the_depth_allows() -> None:  # D5
     assert [len(path.steps) for path in found.paths] == [1, 2, 3, 3, 4, 4, 4, 4]
 
 
+@pytest.mark.parametrize(("depth", "ways"), [(1, 0), (2, 1)])
+def test_the_least_depth_that_anybody_above_leaves_ends_a_way(depth: int, ways: int) -> None:  # D5
+    class Fourth(Agent):
+        purpose, roles, skills = "You hold it.", {"helper"}, [HoldsA()]
+
+    class Third(Agent):
+        purpose, roles, skills = "You hand on.", {"helper"}, [Idle()]
+        delegates = Delegation(to=[Specialist.of(Fourth, HoldsA())], max_depth=3)
+
+    class Second(Agent):
+        purpose, roles, skills = "You hand on, so many levels.", {"helper"}, [Idle()]
+        delegates = Delegation(to=[Specialist.of(Third, Idle())], max_depth=depth)
+
+    class Top(Agent):
+        purpose, roles, skills = "You begin.", {"helper"}, [Idle()]
+        delegates = Delegation(to=[Specialist.of(Second, Idle())], max_depth=3)
+
+    agents = {kind.__name__: kind() for kind in (Top, Second, Third, Fourth)}
+    assert mapping.reach(agents, agents["Top"], "change_a", top_limit).total == ways
+    assert mapping.reach(agents, agents["Second"], "change_a", top_limit).total == ways
+
+
 def test_a_tool_that_nobody_holds_is_not_found() -> None:
     with pytest.raises(NotFound):
         mapping.reach(CHAIN, CHAIN["First"], "change_a", top_limit)
