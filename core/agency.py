@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -38,8 +39,8 @@ from core import (
     vault,
     work,
 )
-from core.asking import deadlines
-from core.clock import Clock, WallClock, to_micros
+from core.asking import deadlines, held, holding
+from core.clock import Clock, WallClock, from_micros, to_micros
 from core.declare.agents import Agent, Guards
 from core.declare.rights import Policies
 from core.desk import Desk
@@ -58,6 +59,8 @@ from core.tables import account
 from core.values import Delegated, Identity, Person
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 _ACCOUNT = Statement(select(account).where(account.c.key == bindparam("account_key")))
 
@@ -91,6 +94,7 @@ class Agency:
         sweep_every: timedelta = Settings.sweep_every,
         concurrency: int = Settings.concurrency,
         stop_grace: timedelta = Settings.stop_grace,
+        undo_for: timedelta = Settings.undo_for,
         guards: Guards = Settings.guards,
         model_tries: int = Settings.model_tries,
         model_pause: timedelta = Settings.model_pause,
@@ -104,6 +108,8 @@ class Agency:
             raise BadDeclaration(f"when_abandoned is {when_abandoned!r}; it is 'close' or 'resume'.")
         if takeovers < 0:
             raise BadDeclaration(f"takeovers is {takeovers}; it is not negative.")
+        if undo_for < timedelta(0):
+            raise BadDeclaration(f"undo_for is {undo_for}; it is not negative.")
         settings = Settings(
             name=name,
             currency=currency,
@@ -118,6 +124,7 @@ class Agency:
             sweep_every=sweep_every,
             concurrency=concurrency,
             stop_grace=stop_grace,
+            undo_for=undo_for,
             guards=guards,
             model_tries=model_tries,
             model_pause=model_pause,
@@ -177,9 +184,12 @@ class Agency:
         self.store.open(prepare)
         self._house.signer = await self.store.write(signing.load)
         self._house.stopping = False
+        self._house.alarm = self._look_at
         self._dispatcher.aborted = self._on_abort
         self._dispatcher.start(self._loop.run)
         await self.sweep()
+        for _, at in await self.store.read(held.open_ones):
+            self._house.alarm(at)
         if self.settings.sweep_every:
             self.clock.every(self.settings.sweep_every, self.sweep)
         if self.settings.abandoned_check_every and self.settings.abandoned_after:
@@ -209,14 +219,36 @@ class Agency:
         self._dispatcher.also(tell())
 
     async def sweep(self) -> int:
-        """End requests whose deadline has passed (rule P11), and tell the dispatcher of every due piece; answers how
-        many of these there are. The agency's clock does so often."""
+        """Carry out held decisions whose time has come, end requests whose deadline has passed (rule P11), and tell the
+        dispatcher of every due piece; answers how many of these there are. The agency's clock does so often."""
+        await self.release()
         for root in await self.store.read(deadlines.passed):
             await self.store.write(partial(deadlines.expire, self._house, root=root))
         due = await self.store.read(abandonment.due)
         for piece in due:
             self._dispatcher.wake(piece)
         return len(due)
+
+    async def release(self) -> int:
+        """Carry out held decisions whose time has come, or drop what cannot be done any more; answers how many were
+        carried out. The agency's clock does so on time."""
+        done = 0
+        for request in await self.store.read(holding.due):
+            if self._house.stopping:  # what is held stays so for the next process
+                break
+            try:
+                done += await self.store.write(partial(holding.release, self._house, id=request))
+            except HandonError as error:
+                await self.store.write(partial(holding.drop, self._house, id=request, error=error))
+            except Exception:
+                log.exception("a held decision on %s could not be carried out", request)
+                broke = HandonError("Something went wrong on our side. What it was is in the log.")
+                await self.store.write(partial(holding.drop, self._house, id=request, error=broke))
+        return done
+
+    def _look_at(self, at: int) -> None:
+        if not self._house.stopping:
+            self.clock.at(from_micros(at), self.release)
 
     async def settle(self) -> None:
         """Wait until nothing is due or running in this agency. Raises what ended a run on the spot, once: a script

@@ -7,9 +7,9 @@ one that is set and advanced.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -32,6 +32,9 @@ class Clock(Protocol):
     def every(self, interval: timedelta, timer: Timer) -> None:
         """Await `timer` once per interval from now on, one call at a time, until `stop`."""
 
+    def at(self, moment: datetime, timer: Timer) -> None:
+        """Await `timer` once when that moment has come, unless `stop` comes first."""
+
     async def stop(self) -> None:
         """End every timer; a call under way is cancelled."""
 
@@ -40,7 +43,7 @@ class WallClock:
     """The system's time. Its timers are tasks of the running loop."""
 
     def __init__(self) -> None:
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def now(self) -> datetime:
         return datetime.now(UTC)
@@ -51,10 +54,23 @@ class WallClock:
                 await asyncio.sleep(interval.total_seconds())
                 await timer()
 
-        self._tasks.append(asyncio.create_task(tick()))
+        self._keep(tick())
+
+    def at(self, moment: datetime, timer: Timer) -> None:
+        async def once() -> None:
+            while (left := (moment - self.now()).total_seconds()) > 0:  # noqa: ASYNC110 - a sleep may end early
+                await asyncio.sleep(left)
+            await timer()
+
+        self._keep(once())
+
+    def _keep(self, timer: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(timer)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
-        for task in self._tasks:
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks.clear()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -65,6 +65,7 @@ class House:
     deciding: dict[str, TypeAdapter[Any]] = field(default_factory=dict)  # what is asked for, by the piece's input
     signer: record.Signer | None = None  # there once the agency is open
     versions: dict[Any, str] = field(default_factory=dict)  # of skills, known to be in the database
+    alarm: Callable[[int], None] = lambda at: None  # set by the agency: it looks for what is due at that time
     stopping: bool = False
 
     def tree(self, tx: Tx, root: str) -> record.Tree:
@@ -83,6 +84,10 @@ class House:
     def _signing(self, tree: record.Tree) -> record.Tree:
         tree.signer = self.signer
         return tree
+
+    def look_at(self, tx: Tx, at: int) -> None:
+        """Have the agency look for what is due at that time, once this is committed."""
+        tx.after(partial(self.alarm, at))
 
     def wake(self, tx: Tx, piece: str) -> None:
         tx.after(partial(self.dispatcher.wake, piece))

@@ -56,6 +56,7 @@ KINDS: Mapping[TraceKind, str] = {
     TraceKind.TAKEN_OVER: "A request of {agent} was taken over",
     TraceKind.TAKEN_UP: "{agent}'s work was taken up again",
     TraceKind.REDEFINED: "{agent}'s skill was defined anew",
+    TraceKind.NOT_CARRIED_OUT: "A decision on a request of {agent} was not carried out",
 }
 
 # On SQLite the transaction itself is the lock (BEGIN IMMEDIATE), and FOR UPDATE is left out by its dialect.

@@ -25,6 +25,7 @@ class Settings:
     sweep_every: timedelta = timedelta(seconds=2)  # how often due pieces nobody was told of are looked for
     concurrency: int = 64  # pieces run at once in this process
     stop_grace: timedelta = timedelta(seconds=10)  # how long running steps may take to end when the agency leaves
+    undo_for: timedelta = timedelta(seconds=5)  # how long a decision made on a page can be taken back; zero: never
     guards: Guards = Guards()  # noqa: RUF009 - frozen
     model_tries: int = 5  # of a model that cannot be reached
     model_pause: timedelta = timedelta(milliseconds=200)  # before the second try; it grows from there

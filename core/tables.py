@@ -353,6 +353,28 @@ draft = Table(
     CheckConstraint("act in ('refuse','edit','answer','decline')", name="act"),
 )
 
+# A decision that was made and is held for a moment, so that whoever made it can take it back. What came of it stays.
+held_decision = Table(
+    "held_decision",
+    metadata,
+    Column("request", _id(), primary_key=True),  # of a proposal or a question
+    Column("root", _id(), ForeignKey("whole.id"), nullable=False),
+    Column("person", _id(), ForeignKey("person.id"), nullable=False),
+    Column("act", String(7), nullable=False),
+    Column("said", Text, nullable=False),  # the note, the reason or the answer
+    Column("arguments", Text),  # JSON: the arguments as the person changed them
+    Column("fingerprint", String(64), nullable=False),  # of the call that was shown; empty for a question
+    Column("made_at", BigInteger, nullable=False),
+    Column("release_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),  # carried out or dropped; null: it is held
+    Column("why_not", Text, nullable=False),  # why it was not carried out
+    CheckConstraint("act in ('approve','refuse','answer','decline')", name="act"),
+    CheckConstraint("release_at > made_at", name="times"),
+    CheckConstraint("why_not = '' or ended_at is not null", name="why_not"),
+    Index(None, "release_at", sqlite_where=text("ended_at is null"), postgresql_where=text("ended_at is null")),
+    Index(None, "person", "made_at"),
+)
+
 # What a person's or an agent's work may cost in a day or a month, set by somebody who manages model spend.
 spend_limit = Table(
     "spend_limit",

@@ -323,7 +323,7 @@ class Trajectory:
 
 @dataclass(slots=True)
 class _Timer:
-    every: timedelta
+    every: timedelta | None  # None: once
     due: datetime
     run: Timer
 
@@ -343,6 +343,9 @@ class TestClock:
     def every(self, interval: timedelta, timer: Timer) -> None:
         self._timers.append(_Timer(interval, self._now + interval, timer))
 
+    def at(self, moment: datetime, timer: Timer) -> None:
+        self._timers.append(_Timer(None, moment, timer))
+
     async def stop(self) -> None:
         self._timers.clear()
 
@@ -359,15 +362,18 @@ class TestClock:
 
     async def _go(self, to: datetime) -> None:
         for timer in self._timers:
-            missed = (to - timer.due) // timer.every
+            missed = (to - timer.due) // timer.every if timer.every else 0
             if missed > 100:
-                timer.due += (missed - 100) * timer.every
+                timer.due += (missed - 100) * (timer.every or timedelta(0))
         while True:
             due = [timer for timer in self._timers if timer.due <= to]
             if not due:
                 break
             first = min(due, key=lambda timer: timer.due)
             self._now = max(self._now, first.due)
-            first.due += first.every
+            if first.every is None:
+                self._timers.remove(first)
+            else:
+                first.due += first.every
             await first.run()
         self._now = to

@@ -101,6 +101,7 @@ class TraceKind(StrEnum):
     TAKEN_OVER = "taken over"
     TAKEN_UP = "taken up again"
     REDEFINED = "redefined"
+    NOT_CARRIED_OUT = "not carried out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +224,24 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
+class Hold:
+    """A decision that was made and held for a moment before it is carried out, and what came of it."""
+
+    act: Literal["approve", "refuse", "answer", "decline"]
+    by: UUID
+    by_name: str
+    made_at: datetime
+    until: datetime  # it is carried out from then on
+    ended_at: datetime | None  # carried out or dropped; None: it is held
+    why_not: str  # why it was not carried out
+    mine: bool  # made by this reader, who may take it back while it is held
+
+    @property
+    def lasts(self) -> bool:
+        return self.ended_at is None
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A change put to a person, who approves or refuses exactly what is shown."""
 
@@ -265,6 +284,12 @@ class Proposal:
     with_rule: UUID | None = None  # the standing rule given along with the approval; asked where one is opened
     may_rule: bool = False  # whether this reader may let it be done alone from now on (rule P10)
     takes_over: bool = False  # this reader may decide only because whoever was asked is gone (rule R10)
+    hold: Hold | None = None  # the last decision on it that was held; while it is, it counts as decided
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for a decision still."""
+        return self.status is ProposalStatus.WAITING and self.decided_at is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -608,6 +633,12 @@ class Question:
     deadline: datetime | None
     may_answer: bool
     takes_over: bool = False  # this reader may answer only because whoever was asked is gone (rule R10)
+    hold: Hold | None = None  # the last answer to it that was held; while it is, it counts as answered
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for an answer still."""
+        return self.status is HelpStatus.WAITING and self.answered_at is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Requests that nobody answered in time: they expire, and the model is told just that (rule P11).
 
-By default a request waits for ever. Nothing is ever approved by time, and what expired was not refused either.
+By default a request waits for ever. Nothing is ever approved by time, and what expired was not refused either. A
+decision that was made in time and is held when the time ends stands.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 
 from core import people, receipts, work
+from core.asking import held
 from core.clock import from_micros
 from core.house import House
 from core.sql import Statement
@@ -21,13 +23,13 @@ from core.values import HelpStatus, ProposalStatus, TraceKind
 _late_proposal = (
     proposal.c.deadline <= bindparam("now"),
     proposal.c.deadline.is_not(None),
-    proposal.c.status == "Waiting",
-    proposal.c.decided_at.is_(None),
+    *held.UNDECIDED,
 )
 _late_question = (
     help.c.deadline <= bindparam("now"),
     help.c.deadline.is_not(None),
     help.c.status == "Waiting",
+    held.not_held(help),
 )
 _LATE = (
     Statement(select(proposal.c.root).where(*_late_proposal).limit(1000)),

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import bindparam, select, update
 
 from core import acting, gate, ids, people, work
-from core.asking import whom
+from core.asking import held, whom
 from core.asking.deadlines import deadline
 from core.clock import from_micros
 from core.declare.actions import Action
 from core.declare.agents import Agent
 from core.declare.schemas import to_json
-from core.errors import AlreadyDecided, BadInput, NotFound, NotWaiting, Stale
+from core.errors import AlreadyDecided, BadInput, NotAllowed, NotFound, NotWaiting, Stale
 from core.house import House
 from core.receipts import Receipt
 from core.record import Tree
@@ -126,15 +127,24 @@ def _as_shown(
         return action.sentence(loaded), shown
 
 
-def _undecided(house: House, tx: Tx, id: str, person: str, fingerprint: str | None = None) -> tuple[Any, Tree, Receipt]:
-    """The proposal, its tree, locked, and its piece; or why it cannot be decided."""
+def get(tx: Tx, id: str) -> Any:
+    """The row of a proposal, or None."""
+    return tx.one(_GET, id=id)
+
+
+def undecided(
+    house: House, tx: Tx, id: str, person: str, fingerprint: str | None = None, made_at: int | None = None
+) -> tuple[Any, Tree, Receipt]:
+    """The proposal, its tree, locked, and its piece; or why it cannot be decided: NotFound, NotAllowed, AlreadyDecided,
+    NotWaiting, Stale. `made_at`: the decision was made then, and held since."""
     found, tree, row = whom.opened(house, tx, _GET, id, person, "proposal")
     if found.decided_by is not None or found.status == "Refused":
         by = people.row(tx, found.decided_by).name if found.decided_by else ""
         raise AlreadyDecided("Done" if found.status == "Waiting" else found.status, by, from_micros(found.decided_at))
     if found.status != "Waiting":
         raise NotWaiting(f"Nothing is left to decide: it {_ENDED[found.status]}. {found.note}".strip())
-    whom.in_time(tx, found)
+    held.refuse_if(tx, id)
+    whom.in_time(found, tx.now if made_at is None else made_at)
     if fingerprint is not None and fingerprint != found.fingerprint:
         raise Stale(f"it is another call than the one you were shown. What waits is: {found.sentence}.")
     return found, tree, row
@@ -143,7 +153,52 @@ def _undecided(house: House, tx: Tx, id: str, person: str, fingerprint: str | No
 def take_over(house: House, tx: Tx, id: str, person: str) -> None:
     """Put the proposal to this person, who sponsors the agent at the top, where whoever was asked is gone (rule R10).
     Writes one line; said twice, the first holds. Raises NotFound, NotAllowed, AlreadyDecided, NotWaiting."""
-    _undecided(house, tx, id, person)
+    undecided(house, tx, id, person)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What a yes would run."""
+
+    agent: Agent
+    action: Action
+    values: dict[str, Any]
+    plain: dict[str, Any]  # the proposed arguments
+    changed: dict[str, Any] | None  # all of them as they run, where the person changed some
+    sentence: str
+
+
+def _call(house: House, tx: Tx, row: Receipt, found: Any, person: str, args: Mapping[str, Any] | None) -> _Call | str:
+    """The call that a yes to this would run, or why a rule forbids it by now. Raises Stale, BadInput."""
+    agents = house.agents_of(row.agents)
+    action = acting.find(agents[-1], row.skill, found.action)
+    if action is None:
+        return f"{found.action} is no longer a tool of {agents[-1].shown_as}."
+    ruling = gate.strictest(agents, action)
+    if ruling.gate is Gate.NEVER:
+        return ruling.why_never(action)
+    plain = json.loads(found.arguments)
+    values = _as_proposed(action, plain, found.fingerprint)
+    if args is not None:
+        values = action.read({**plain, **args})
+        new = action.plain(values)
+        if new != plain:
+            try:
+                sentence, _ = _as_shown(house, tx, row, agents[-1], person, action, values)
+            except NotFound as error:
+                raise BadInput({"": str(error)}) from None
+            return _Call(agents[-1], action, values, plain, new, sentence)
+    return _Call(agents[-1], action, values, plain, None, found.sentence)
+
+
+def would_run(
+    house: House, tx: Tx, id: str, person: str, *, args: Mapping[str, Any] | None, fingerprint: str | None
+) -> tuple[Any, dict[str, Any] | None] | None:
+    """The proposal, and its arguments as the person changed them, where a yes now would run the call; None where a
+    rule forbids that by now. Decides nothing. Raises what `approve` raises."""
+    found, _, row = undecided(house, tx, id, person, fingerprint)
+    call = _call(house, tx, row, found, person, args)
+    return None if isinstance(call, str) else (found, call.changed)
 
 
 def approve(
@@ -156,61 +211,45 @@ def approve(
     note: str,
     fingerprint: str | None,
     rule: str | None = None,
+    made_at: int | None = None,
 ) -> None:
     """Run the proposed call, exactly as shown or as the person changed it, as that person and the piece that proposed
     it (rules P5, P7). Rights and gate are read again now: what is forbidden since ends as refused by rule (R11).
 
-    `rule` is a standing rule given along with it. Writes the decision's line and the tool's. Raises NotFound,
-    NotAllowed, AlreadyDecided, NotWaiting, Stale, and BadInput for changed arguments that do not fit.
+    `rule` is a standing rule given along with it; `made_at` is when the decision was made, where it was held since:
+    then what is forbidden raises NotAllowed. Writes the decision's line and the tool's. Raises NotFound, NotAllowed,
+    AlreadyDecided, NotWaiting, Stale, and BadInput for changed arguments that do not fit.
     """
-    found, tree, row = _undecided(house, tx, id, person, fingerprint)
+    found, tree, row = undecided(house, tx, id, person, fingerprint, made_at)
     name = people.row(tx, person).name
-    agents = house.agents_of(row.agents)
-    action = acting.find(agents[-1], row.skill, found.action)
-    ruling = gate.strictest(agents, action) if action is not None else None
-    if action is None or ruling is None or ruling.gate is Gate.NEVER:
-        why = (
-            ruling.why_never(action)
-            if action and ruling
-            else f"{found.action} is no longer a tool of {agents[-1].shown_as}."
-        )
-        _refused(house, tx, tree, row, found, None, f"Refused by rule. {why}")
+    call = _call(house, tx, row, found, person, args)
+    if isinstance(call, str):
+        _forbidden(house, tx, tree, row, found, call, made_at)
         return
-    plain = json.loads(found.arguments)
-    values = _as_proposed(action, plain, found.fingerprint)
-    changed: dict[str, Any] | None = None
-    sentence = found.sentence
-    if args is not None:
-        values = action.read({**plain, **args})
-        new = action.plain(values)
-        if new != plain:
-            changed = new
-            try:
-                sentence, _ = _as_shown(house, tx, row, agents[-1], person, action, values)
-            except NotFound as error:
-                raise BadInput({"": str(error)}) from None
-    final = changed or plain
+    agent, action, changed = call.agent, call.action, call.changed
+    final = changed or call.plain
     tree.append(
         tx.now,
         row.id,
         TraceKind.DECIDED,
-        f"{name} approved{' with changes' if changed else ''}: {sentence}",
+        f"{name} approved{' with changes' if changed else ''}{whom.then(tx, made_at)}: {call.sentence}",
         {
             "proposal": id,
             "decision": "approved",
             "by": person,
             "note": note,
             "arguments": final,
-            "proposed": plain if changed else None,
+            "proposed": call.plain if changed else None,
             "fingerprint": action.fingerprint(final),
             **({"rule": rule} if rule else {}),
+            **whom.made(made_at),
         },
     )
     house.event(tx, "decided", proposal=id, whole=tree.root, decision="approved")
     kept = {
         "which": id,
         "who": person,
-        "at": tx.now,
+        "at": tx.now if made_at is None else made_at,
         "said_with_it": note,
         "changed": to_json(changed) if changed else None,
     }
@@ -221,13 +260,21 @@ def approve(
         if row.run == "parked" and row.closing is None:  # else a run has it in hand, or will, and comes to it
             work.make_due(house, tx, tree, row)
         return
-    ran = acting.run_plain(house, tx, action, values, agents[-1].account, person, row.id, id)
+    ran = acting.run_plain(house, tx, action, call.values, agent.account, person, row.id, id)
     if ran.forbidden:
-        _refused(house, tx, tree, row, found, None, f"Refused by rule. {ran.text}")
+        _forbidden(house, tx, tree, row, found, ran.text, made_at)
         return
     tx.run(_DECIDE, new_status="Done" if ran.ok else "Failed", came_of_it=ran.text, **kept)
-    tool_ran(tx, tree, row, agents[-1], action, final, ran)
+    tool_ran(tx, tree, row, agent, action, final, ran)
     work.answered(house, tx, tree, row, id, told_approved(name, note, changed, ran), ran.ok)
+
+
+def _forbidden(house: House, tx: Tx, tree: Tree, row: Any, found: Any, why: str, made_at: int | None) -> None:
+    """A rule forbids the call by now: it ends as refused by that rule. A yes that was held is not turned into a no
+    behind the back of whoever gave it: raises NotAllowed, and nothing of this transaction stands."""
+    if made_at is not None:
+        raise NotAllowed(why)
+    _refused(house, tx, tree, row, found, None, f"Refused by rule. {why}")
 
 
 def _as_proposed(action: Action, plain: Mapping[str, Any], fingerprint: str) -> dict[str, Any]:
@@ -282,20 +329,38 @@ def tool_ran(
     )
 
 
-def refuse(house: House, tx: Tx, id: str, person: str, *, reason: str, fingerprint: str | None) -> None:
+def refuse(
+    house: House,
+    tx: Tx,
+    id: str,
+    person: str,
+    *,
+    reason: str,
+    fingerprint: str | None,
+    made_at: int | None = None,
+) -> None:
     """Say no, with a reason that reaches the model, which goes on (rule P6). Writes one line."""
-    found, tree, row = _undecided(house, tx, id, person, fingerprint)
-    _refused(house, tx, tree, row, found, person, reason)
+    found, tree, row = undecided(house, tx, id, person, fingerprint, made_at)
+    _refused(house, tx, tree, row, found, person, reason, made_at)
 
 
-def _refused(house: House, tx: Tx, tree: Tree, row: Any, found: Any, person: str | None, reason: str) -> None:
+def _refused(
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    row: Any,
+    found: Any,
+    person: str | None,
+    reason: str,
+    made_at: int | None = None,
+) -> None:
     name = people.row(tx, person).name if person else "A rule"
     tx.run(
         _DECIDE,
         which=found.id,
         new_status="Refused",
         who=person,
-        at=tx.now,
+        at=tx.now if made_at is None else made_at,
         said_with_it=reason,
         changed=None,
         came_of_it="",
@@ -304,8 +369,15 @@ def _refused(house: House, tx: Tx, tree: Tree, row: Any, found: Any, person: str
         tx.now,
         row.id,
         TraceKind.DECIDED,
-        f"{name} refused: {found.sentence}",
-        {"proposal": found.id, "decision": "refused", "by": person, "note": reason, "fingerprint": found.fingerprint},
+        f"{name} refused{whom.then(tx, made_at)}: {found.sentence}",
+        {
+            "proposal": found.id,
+            "decision": "refused",
+            "by": person,
+            "note": reason,
+            "fingerprint": found.fingerprint,
+            **whom.made(made_at),
+        },
     )
     house.event(tx, "decided", proposal=found.id, whole=tree.root, decision="refused")
     told = f"{name} refused this. It was not done: {found.sentence}"

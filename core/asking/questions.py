@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 
 from core import ids, people, work
-from core.asking import whom
+from core.asking import held, whom
 from core.asking.deadlines import deadline
 from core.clock import from_micros
 from core.declare.agents import Agent
@@ -88,8 +88,14 @@ def ask(
     return id
 
 
-def _unanswered(house: House, tx: Tx, id: str, person: str) -> tuple[Tree, Receipt]:
-    """The question, its tree, locked, and its piece; or why it cannot be answered."""
+def get(tx: Tx, id: str) -> Any:
+    """The row of a question to a person, or None."""
+    return tx.one(_QUESTION, id=id)
+
+
+def unanswered(house: House, tx: Tx, id: str, person: str, made_at: int | None = None) -> tuple[Any, Tree, Receipt]:
+    """The question, its tree, locked, and its piece; or why it cannot be answered: NotFound, NotAllowed,
+    AlreadyDecided, NotWaiting. `made_at`: the answer was given then, and held since."""
     found, tree, row = whom.opened(house, tx, _QUESTION, id, person, "question")
     if found.answered_by is not None:
         raise AlreadyDecided("answered", people.row(tx, found.answered_by).name, from_micros(found.answered_at))
@@ -97,23 +103,32 @@ def _unanswered(house: House, tx: Tx, id: str, person: str) -> tuple[Tree, Recei
         raise NotWaiting("Nothing is left to answer: it expired.")
     if found.status != "Waiting":
         raise NotWaiting("Nothing is left to answer: the piece that asked has ended.")
-    whom.in_time(tx, found)
-    return tree, row
+    held.refuse_if(tx, id)
+    whom.in_time(found, tx.now if made_at is None else made_at)
+    return found, tree, row
 
 
 def take_over(house: House, tx: Tx, id: str, person: str) -> None:
     """Put the question to this person, likewise (rule R10)."""
-    _unanswered(house, tx, id, person)
+    unanswered(house, tx, id, person)
 
 
-def answer(house: House, tx: Tx, id: str, person: str, text: str, *, declines: bool = False) -> None:
-    """Answer a question, or decline to with a reason; either reaches the model (rule P8). Writes one line.
-
-    Raises NotFound, NotAllowed, AlreadyDecided, NotWaiting, and BadInput for an empty answer.
-    """
-    tree, row = _unanswered(house, tx, id, person)
+def check(text: str, declines: bool) -> None:
+    """Raises BadInput for an empty answer."""
     if not declines and not text.strip():
         raise BadInput({"answer": "Write an answer, or say that you cannot."})
+
+
+def answer(
+    house: House, tx: Tx, id: str, person: str, text: str, *, declines: bool = False, made_at: int | None = None
+) -> None:
+    """Answer a question, or decline to with a reason; either reaches the model (rule P8). Writes one line.
+
+    `made_at` is when it was answered, where the answer was held since. Raises NotFound, NotAllowed, AlreadyDecided,
+    NotWaiting, and BadInput for an empty answer.
+    """
+    _, tree, row = unanswered(house, tx, id, person, made_at)
+    check(text, declines)
     name = people.row(tx, person).name
     tx.run(
         _ANSWER,
@@ -122,19 +137,16 @@ def answer(house: House, tx: Tx, id: str, person: str, text: str, *, declines: b
         said=text,
         no=declines,
         who=person,
-        at=tx.now,
+        at=tx.now if made_at is None else made_at,
     )
-    summary = (
-        f"{name} declined to answer {house.label(row.agent)}."
-        if declines
-        else f"{name} answered {house.label(row.agent)}."
-    )
+    did = "declined to answer" if declines else "answered"
+    summary = f"{name} {did} {house.label(row.agent)}{whom.then(tx, made_at)}."
     tree.append(
         tx.now,
         row.id,
         TraceKind.ANSWERED,
         summary,
-        {"question": id, "by": person, "answer": text, "declined": declines},
+        {"question": id, "by": person, "answer": text, "declined": declines, **whom.made(made_at)},
     )
     if declines:
         told = f"{name} declined to answer." + (f" The reason: {text}" if text else "")

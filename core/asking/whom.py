@@ -94,8 +94,18 @@ def _take_over(house: House, tx: Tx, tree: Tree, row: Receipt, found: Any, perso
     work.reconsider(house, tx, tree, row)
 
 
-def in_time(tx: Tx, found: Any) -> None:
-    """Raises NotWaiting where the deadline has passed, also before the clock has looked."""
-    if found.deadline is not None and tx.now >= found.deadline:
+def in_time(found: Any, made_at: int) -> None:
+    """Raises NotWaiting where the deadline had passed when the decision was made, also before the clock has looked."""
+    if found.deadline is not None and made_at >= found.deadline:
         at = from_micros(found.deadline)
         raise NotWaiting(f"Nothing is left to decide: it could be decided until {at:%-d %B %Y, %H:%M} UTC.")
+
+
+def then(tx: Tx, made_at: int | None) -> str:
+    """When a decision that was held was made, for the sentence of its line: " at 14:07:31 UTC"."""
+    return "" if made_at is None or made_at == tx.now else f" at {from_micros(made_at):%H:%M:%S} UTC"
+
+
+def made(made_at: int | None) -> dict[str, int]:
+    """The same for its payload."""
+    return {} if made_at is None else {"made_at": made_at}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from core import (
     ids,
     reading,
 )
-from core.asking import proposals, questions
+from core.asking import holding, proposals, questions
 from core.clock import to_micros
 from core.declare.bounds import Bounds
 from core.desk.rules import Rules
@@ -112,10 +112,10 @@ class Decides(Rules):
                 raise NotAllowed("The app itself writes no drafts: a person does.")
             if reading.is_question(tx, key):
                 question = reading.one_question(self._house, tx, reader, key)
-                waits, theirs = question.status == "Waiting", question.may_answer
+                waits, theirs = question.waits, question.may_answer
             else:
                 proposal = reading.one_proposal(self._house, tx, reader, key)
-                waits, theirs = proposal.status == "Waiting" and proposal.decided_at is None, proposal.may_decide
+                waits, theirs = proposal.waits, proposal.may_decide
             if not waits:
                 raise NotWaiting("Nothing is left to decide, so no draft is kept.")
             if not theirs:
@@ -133,8 +133,12 @@ class Decides(Rules):
         fingerprint: str | None = None,
         from_now_on: Literal["for_me", "for_everybody"] | None = None,
         bounds: Bounds | None = None,
+        hold: timedelta | None = None,
     ) -> Proposal:
         """Run the proposed call exactly as shown, or with `args` changed, once (rules P5, P7, P12).
+
+        With `hold` the decision is made now and carried out after that time, unless `take_back` comes first; what can
+        be refused is refused now. A yes that gives a standing rule is not held.
 
         Raises NotFound, NotAllowed, AlreadyDecided, NotWaiting, Stale, BadInput. Answers the proposal as it is after:
         Done or Failed with what came of it, or Refused by a rule that forbids it since (R11). A call that reaches
@@ -147,21 +151,29 @@ class Decides(Rules):
             if from_now_on is not None:
                 shown = reading.one_proposal(self._house, tx, reader, key)
                 rule = self._rule(tx, reader, shown.agent, shown.action, from_now_on == "for_everybody", bounds)
-            proposals.approve(
-                self._house, tx, key, who, args=args, note=clean(note), fingerprint=fingerprint, rule=rule
-            )
-            drafts.drop(tx, who, key)
+            told = clean(note)
+            if hold and rule is None:
+                holding.approve(self._house, tx, key, who, args=args, note=told, fingerprint=fingerprint, lasts=hold)
+            else:
+                proposals.approve(self._house, tx, key, who, args=args, note=told, fingerprint=fingerprint, rule=rule)
+                drafts.drop(tx, who, key)
             return reading.one_proposal(self._house, tx, reader, key)
 
         return await self._write(approve)
 
-    async def refuse(self, id: UUID, reason: str = "", *, fingerprint: str | None = None) -> Proposal:
-        """Say no; the reason reaches the agent, which goes on (rule P6)."""
+    async def refuse(
+        self, id: UUID, reason: str = "", *, fingerprint: str | None = None, hold: timedelta | None = None
+    ) -> Proposal:
+        """Say no; the reason reaches the agent, which goes on (rule P6). `hold` as for `approve`."""
 
         def refuse(tx: Tx, reader: Reader) -> Proposal:
             key, who = self._deciding(tx, reader, id)
-            proposals.refuse(self._house, tx, key, who, reason=clean(reason), fingerprint=fingerprint)
-            drafts.drop(tx, who, key)
+            told = clean(reason)
+            if hold:
+                holding.refuse(self._house, tx, key, who, reason=told, fingerprint=fingerprint, lasts=hold)
+            else:
+                proposals.refuse(self._house, tx, key, who, reason=told, fingerprint=fingerprint)
+                drafts.drop(tx, who, key)
             return reading.one_proposal(self._house, tx, reader, key)
 
         return await self._write(refuse)
@@ -173,22 +185,47 @@ class Decides(Rules):
         reading.one_proposal(self._house, tx, reader, key)
         return key, reader.id
 
-    async def answer(self, id: UUID, text: str) -> Question:
-        """Answer a question in own words or with one of its choices; it goes to the agent (rule P8)."""
-        return await self._answer(id, text, declines=False)
+    async def answer(self, id: UUID, text: str, *, hold: timedelta | None = None) -> Question:
+        """Answer a question in own words or with one of its choices; it goes to the agent (rule P8). `hold` as for
+        `approve`."""
+        return await self._answer(id, text, declines=False, hold=hold)
 
-    async def decline(self, id: UUID, reason: str = "") -> Question:
+    async def decline(self, id: UUID, reason: str = "", *, hold: timedelta | None = None) -> Question:
         """Say that it cannot be answered; the agent is told, with the reason."""
-        return await self._answer(id, reason, declines=True)
+        return await self._answer(id, reason, declines=True, hold=hold)
 
-    async def _answer(self, id: UUID, text: str, *, declines: bool) -> Question:
+    async def take_back(self, id: UUID) -> Proposal | Question:
+        """Take back what this person decided and is held still: it waits again, as if nothing had been decided.
+
+        Raises NotFound where they decided nothing there, NotWaiting where it is too late, with what came of it.
+        """
+
+        def take(tx: Tx, reader: Reader) -> Proposal | Question:
+            key = ids.stored(id)
+            if reader.id is None:
+                raise NotAllowed("The app itself decides nothing: a person does.")
+            one = reading.one_question if reading.is_question(tx, key) else reading.one_proposal
+            one(self._house, tx, reader, key)
+            holding.take_back(self._house, tx, key, reader.id)
+            return one(self._house, tx, reader, key)
+
+        return await self._write(take)
+
+    async def last_held(self) -> Proposal | Question | None:
+        """What this person decided last, where that can be taken back still."""
+        return await self._read(lambda tx, reader: reading.last_held(self._house, tx, reader))
+
+    async def _answer(self, id: UUID, text: str, *, declines: bool, hold: timedelta | None) -> Question:
         def answer(tx: Tx, reader: Reader) -> Question:
             key = ids.stored(id)
             if reader.id is None:
                 raise NotAllowed("The app itself answers nothing: a person does.")
             reading.one_question(self._house, tx, reader, key)
-            questions.answer(self._house, tx, key, reader.id, clean(text), declines=declines)
-            drafts.drop(tx, reader.id, key)
+            if hold:
+                holding.answer(self._house, tx, key, reader.id, clean(text), declines=declines, lasts=hold)
+            else:
+                questions.answer(self._house, tx, key, reader.id, clean(text), declines=declines)
+                drafts.drop(tx, reader.id, key)
             return reading.one_question(self._house, tx, reader, key)
 
         return await self._write(answer)

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, case, exists, func, literal, literal_column, or_, select, union_all
 
 from core import abandonment, record
+from core.asking import held
 from core.clock import from_micros
 from core.house import House
 from core.ids import to_uuid
@@ -150,10 +151,10 @@ _open = union_all(
             table.c.asked_of,
             table.c.asked_at,
             table.c.deadline,
-        ).where(table.c.status == "Waiting", *conditions)
+        ).where(*conditions)
         for table, what, conditions in (
-            (proposal, "a decision", (proposal.c.decided_at.is_(None),)),
-            (help, "an answer", (help.c.help_from == "Person",)),
+            (proposal, "a decision", held.UNDECIDED),
+            (help, "an answer", (help.c.help_from == "Person", help.c.status == "Waiting", held.not_held(help))),
         )
     )
 ).subquery()

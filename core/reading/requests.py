@@ -9,8 +9,8 @@ from uuid import UUID
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
-from core import acting
-from core.asking import whom
+from core import acting, people
+from core.asking import held, whom
 from core.clock import from_micros
 from core.errors import NotFound
 from core.house import House
@@ -25,6 +25,7 @@ from core.values import (
     HelpFrom,
     HelpReason,
     HelpStatus,
+    Hold,
     Proposal,
     ProposalStatus,
     Question,
@@ -82,7 +83,8 @@ _PROPOSAL_COLUMNS = (
     _by.c.name.label("by_name"),
 )
 _PROPOSALS = select(*_PROPOSAL_COLUMNS).select_from(_with_names(proposal, proposal.c.decided_by))
-UNDECIDED = and_(proposal.c.status == "Waiting", proposal.c.decided_at.is_(None))
+UNDECIDED = and_(*held.UNDECIDED)
+UNANSWERED = and_(help.c.help_from == "Person", help.c.status == "Waiting", held.not_held(help))
 _PROPOSALS_FOR = Statement(
     _PROPOSALS.where(UNDECIDED, for_reader(proposal)).order_by(proposal.c.asked_at, proposal.c.id)
 )
@@ -129,9 +131,7 @@ _QUESTION_COLUMNS = (
 _QUESTIONS = (
     select(*_QUESTION_COLUMNS).select_from(_with_names(help, help.c.answered_by)).where(help.c.help_from == "Person")
 )
-_QUESTIONS_FOR = Statement(
-    _QUESTIONS.where(help.c.status == "Waiting", for_reader(help)).order_by(help.c.asked_at, help.c.id)
-)
+_QUESTIONS_FOR = Statement(_QUESTIONS.where(UNANSWERED, for_reader(help)).order_by(help.c.asked_at, help.c.id))
 _QUESTION = Statement(_QUESTIONS.where(help.c.id == bindparam("id")))
 QUESTIONS_OF = Statement(_QUESTIONS.where(help.c.piece == bindparam("piece")).order_by(help.c.asked_at, help.c.id))
 _QUESTIONS_ANSWERED = Statement(
@@ -149,7 +149,7 @@ _p_count = (
 _q_count = (
     select(help.c.root, help.c.piece)
     .select_from(help.join(top, top.c.id == help.c.root).outerjoin(asked, asked.c.id == help.c.asked_of))
-    .where(help.c.help_from == "Person", help.c.status == "Waiting", for_reader(help))
+    .where(UNANSWERED, for_reader(help))
 )
 _FOR_YOU_PROPOSALS = Statement(_p_count)
 _FOR_YOU_QUESTIONS = Statement(_q_count)
@@ -171,7 +171,9 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
     agent = house.agents.get(row.agent)
     action = acting.find(agent, row.skill, row.action) if agent else None
     decided_before = tx.one(_DECIDED_BEFORE, root=row.root, action=row.action, but=row.id).n
-    waits = row.status == "Waiting" and row.decided_at is None
+    hold = _hold(tx, reader, row.id, row.status)
+    lasts = hold is not None and hold.lasts  # then it counts as decided
+    waits = row.status == "Waiting" and row.decided_at is None and not lasts
     decides = waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id)
     return Proposal(
         id=to_uuid(row.id),
@@ -196,11 +198,11 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
         asked_of_name=row.asked_name or "",
         waits_above=_above(house, row.agents),
         status=ProposalStatus(row.status),
-        decided_by=to_uuid(row.decided_by) if row.decided_by else None,
-        decided_by_name=row.by_name or "",
-        decided_at=at(row.decided_at),
-        note=row.note,
-        edited=json.loads(row.edited) if row.edited else None,
+        decided_by=hold.by if hold and lasts else to_uuid(row.decided_by) if row.decided_by else None,
+        decided_by_name=hold.by_name if hold and lasts else row.by_name or "",
+        decided_at=hold.made_at if hold and lasts else at(row.decided_at),
+        note=_said(tx, hold, row.id, row.note),
+        edited=_edited(tx, hold, row),
         result=row.result,
         asked_at=from_micros(row.asked_at),
         deadline=at(row.deadline),
@@ -217,7 +219,40 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
         if counted
         else 0,
         with_rule=_rule_given(tx, row) if counted else None,
+        hold=hold,
     )
+
+
+def _hold(tx: Tx, reader: Reader, id: str, status: str) -> Hold | None:
+    """The last decision on a request that was held, as the reader sees it."""
+    row = held.of(tx, id)
+    if row is None:
+        return None
+    over = row.ended_at is None and status != "Waiting"  # its work has ended, and nobody has looked since
+    return Hold(
+        act=row.act,
+        by=to_uuid(row.person),
+        by_name=people.row(tx, row.person).name,
+        made_at=from_micros(row.made_at),
+        until=from_micros(row.release_at),
+        ended_at=from_micros(tx.now) if over else at(row.ended_at),
+        why_not=held.NO_LONGER if over else row.why_not,
+        mine=row.person == reader.id,
+    )
+
+
+def _said(tx: Tx, hold: Hold | None, id: str, stands: str) -> str:
+    """What was written with a decision. While it is held it is shown to whoever made it: taken back, it was never
+    said."""
+    if hold is None or not hold.lasts:
+        return stands
+    return str(held.of(tx, id).said) if hold.mine else ""
+
+
+def _edited(tx: Tx, hold: Hold | None, row: Any) -> dict[str, Any] | None:
+    """The arguments as they were changed; those of a decision that is held likewise."""
+    kept = row.edited if hold is None or not hold.lasts else held.of(tx, row.id).arguments if hold.mine else None
+    return json.loads(kept) if kept else None
 
 
 def _rule_given(tx: Tx, row: Any) -> UUID | None:
@@ -284,7 +319,9 @@ def one_question(house: House, tx: Tx, reader: Reader, id: str) -> Question:
 
 
 def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
-    waits = row.status == "Waiting"
+    hold = _hold(tx, reader, row.id, row.status)
+    lasts = hold is not None and hold.lasts  # then it counts as answered
+    waits = row.status == "Waiting" and not lasts
     answers = waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id)
     return Question(
         id=to_uuid(row.id),
@@ -302,16 +339,30 @@ def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
         asked_of_name=row.asked_name or "",
         waits_above=_above(house, row.agents),
         status=HelpStatus(row.status),
-        answer=row.answer,
-        declined=bool(row.declined),
-        answered_by=to_uuid(row.answered_by) if row.answered_by else None,
-        answered_by_name=row.by_name or "",
-        answered_at=at(row.answered_at),
+        answer=_said(tx, hold, row.id, row.answer),
+        declined=hold.act == "decline" if hold and lasts else bool(row.declined),
+        answered_by=hold.by if hold and lasts else to_uuid(row.answered_by) if row.answered_by else None,
+        answered_by_name=hold.by_name if hold and lasts else row.by_name or "",
+        answered_at=hold.made_at if hold and lasts else at(row.answered_at),
         asked_at=from_micros(row.asked_at),
         deadline=at(row.deadline),
         may_answer=answers,
         takes_over=answers and not whom.is_theirs(tx, row.asked_of, reader.id or ""),
+        hold=hold,
     )
+
+
+def last_held(house: House, tx: Tx, reader: Reader) -> Proposal | Question | None:
+    """The request on which the reader decided last, where that is held still."""
+    row = held.last_of(tx, reader.id) if reader.id is not None else None
+    if row is None:
+        return None
+    one = one_question if is_question(tx, row.request) else one_proposal
+    try:
+        found = one(house, tx, reader, row.request)
+    except NotFound:
+        return None
+    return found if found.hold is not None and found.hold.lasts else None
 
 
 def answered(house: House, tx: Tx, reader: Reader, most: int, before: int) -> list[Proposal | Question]:

@@ -16,7 +16,7 @@ from core.clock import from_micros
 from core.house import House
 from core.ids import to_uuid
 from core.reading.reader import Reader, at
-from core.reading.requests import UNDECIDED, asked, for_reader, top
+from core.reading.requests import UNANSWERED, UNDECIDED, asked, for_reader, top
 from core.sql import Statement
 from core.store import Tx
 from core.tables import help, piece, proposal, whole
@@ -55,7 +55,7 @@ def _part(table: Any, kind: str, text: Any, waits: Any) -> Any:
 
 _all = union_all(
     _part(proposal, "proposal", proposal.c.sentence, UNDECIDED),
-    _part(help, "question", help.c.question, (help.c.help_from == "Person") & (help.c.status == "Waiting")),
+    _part(help, "question", help.c.question, UNANSWERED),
 ).subquery("waiting")
 _FACETS = Statement(
     select(

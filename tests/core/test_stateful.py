@@ -97,6 +97,7 @@ WHICH = st.integers(0, 7)
 WEIGHTS = st.lists(st.integers(1, 3), min_size=1, max_size=4)
 ASKING = st.lists(st.tuples(WHICH, CHANGING), min_size=1, max_size=3)
 FAILING = st.builds(lambda how: Turn(fails=how), st.sampled_from(sorted(ERRORS)))
+MOMENT = timedelta(microseconds=1)
 QUIET_TURN = st.one_of(LEAVING, ENDING)  # changes nothing by itself
 WHO = st.sampled_from(["mia", "noor"])
 GATES = st.sampled_from([Gate.PROPOSE] * 3 + [Gate.ALONE] * 2 + [Gate.PROPOSE_EVERY_TIME, Gate.NEVER])
@@ -571,6 +572,31 @@ class Play(RuleBasedStateMachine):
             done = [by for by, what in zip((one, other), came, strict=True) if not isinstance(what, BaseException)]
             assert len(done) == 1, f"{len(done)} of two yeses were taken: {came}"
             self.ledger.approved(at, proposal, self.id(done[0]), None)
+
+        self.go(approve())
+
+    @precondition(lambda self: self.undecided())
+    @rule(which=WHICH, by=WHO, back=st.booleans())
+    def approve_after_a_hold(self, which: int, by: str, back: bool) -> None:
+        """P5: a held yes is carried out once, or is taken back and leaves nothing behind."""
+
+        async def approve() -> None:
+            at, proposal = self.now, one_of(self.undecided(), which)
+            forbidden = self.ledger.word(at, proposal.piece, proposal.action) is Gate.NEVER  # then nothing is held
+            if forbidden or not self.may_decide(proposal, by) or not at.active(proposal.asked_of):
+                return
+            desk, id = self.desk(by), UUID(proposal.id)
+            await desk.approve(id, hold=MOMENT)
+            assert id not in {waiting.id for waiting in await desk.proposals()}
+            with pytest.raises(AlreadyDecided):
+                await desk.refuse(id)
+            assert self.agency is not None
+            assert (await look_at(self.agency)).rows == at.rows, "a hold changed something"
+            if back:
+                await desk.take_back(id)
+                return
+            await self.clock.advance(MOMENT)
+            self.ledger.approved(at, proposal, self.id(by), None)
 
         self.go(approve())
 
