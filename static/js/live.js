@@ -50,6 +50,12 @@ function retry(stream) {
   setTimeout(() => { if (stream.isConnected && !stream._htmx?.sse) htmx.ajax("GET", stream.getAttribute("hx-sse:connect"), { source: stream, swap: "none" }); }, wait);
 }
 
+// The library lets go of a stream when its tab is hidden, and takes it up again; but a tab that was opened behind others
+// is never told that it is. Each stream would keep one of the six connections that a browser has for a server.
+function behind() {
+  if (document.hidden) document.dispatchEvent(new Event("visibilitychange"));
+}
+
 // At most one announcement in ten seconds, and only of what waits.
 function tell() {
   const badge = document.getElementById("badge"), n = badge ? Number(badge.textContent) : 0;
@@ -74,7 +80,7 @@ function pane(list) {
 export function live(redress) {
   dress = redress;
   const on = (name, act) => document.addEventListener(name, (event) => { if (event.target.matches?.("[data-stream]")) act(event); });
-  on("htmx:sse:after:connection", () => { heard = Date.now(); tries = 0; show("live"); });
+  on("htmx:sse:after:connection", () => { heard = Date.now(); tries = 0; show("live"); setTimeout(behind); });
   on("htmx:sse:before:connection", (event) => { if (event.detail.connection.attempt > 0 && state !== "lost") show("behind"); });
   on("htmx:sse:error", (event) => show(event.detail.status === 401 ? "out" : "lost"));
   on("htmx:sse:before:message", (event) => {
@@ -100,4 +106,5 @@ export function live(redress) {
   setInterval(() => { if (state === "live" && !document.hidden && Date.now() - heard > SILENT) show("lost"); }, 5000);
   const badge = document.getElementById("badge");
   if (badge) waits = Number(badge.textContent);
+  behind();
 }

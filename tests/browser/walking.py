@@ -36,6 +36,17 @@ def give(page: Page, volume: str, about: str = "") -> str:
     return page.url
 
 
+def give_errand(page: Page, base: str, about: str = "", **errand: int) -> str:
+    """Give the foreman of the busy app an errand; answers the address of the whole, which the page then shows."""
+    page.goto(f"{base}/work/new?agent=Foreman&skill=Do")
+    for name, number in errand.items():
+        page.locator(f'[name="in.{name}"]').fill(str(number))
+    page.get_by_label("About").fill(about)
+    page.get_by_role("button", name="Give work").click()
+    page.wait_for_url(WHOLE)
+    return page.url
+
+
 def row(page: Page, agent: str) -> Locator:
     """The row of the tree for this agent's piece."""
     return page.get_by_role("row").filter(has=page.get_by_role("link", name=re.compile(f"^{agent} ")))
