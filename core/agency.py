@@ -373,7 +373,12 @@ class Agency:
     async def set_limit(self, key: str, limit: Decimal) -> None:
         """Limit what may be charged to an account (`on=`), in the currency unit."""
         micros = amounts.to_micros(limit)
-        await self.store.write(lambda tx: money.open_account(tx, key, micros))
+
+        def limit_so(tx: Tx) -> None:
+            money.open_account(tx, key)
+            money.limit_account(tx, key, micros, None)
+
+        await self.store.write(limit_so)
 
     async def spent_against(self, key: str) -> Decimal:
         """What was charged to `task:<id>`, a piece with everything under it, or to an account, in the currency unit."""

@@ -31,7 +31,9 @@ BYTES_PER_TOKEN = 3  # an estimate on the high side: most text takes four and mo
 _ACCOUNT = Statement(select(account).where(account.c.key == bindparam("account_key")).with_for_update())
 _NEW_ACCOUNT = insert_into(account, or_ignore=True)
 _SET_LIMIT = Statement(
-    update(account).where(account.c.key == bindparam("account_key")).values(limit_micros=bindparam("micros"))
+    update(account)
+    .where(account.c.key == bindparam("account_key"))
+    .values(limit_micros=bindparam("micros"), set_by=bindparam("who"), set_at=bindparam("at"))
 )
 _MOVE_ACCOUNT = Statement(
     update(account)
@@ -164,8 +166,11 @@ def meter(
     )
 
 
-def open_account(tx: Tx, key: str, limit: int | None = None) -> None:
-    """Make an account where there is none; with `limit`, limit it so."""
-    tx.run(_NEW_ACCOUNT, key=key, limit_micros=limit, spent_micros=0, reserved_micros=0)
-    if limit is not None:
-        tx.run(_SET_LIMIT, account_key=key, micros=limit)
+def open_account(tx: Tx, key: str) -> None:
+    """Make an account where there is none."""
+    tx.run(_NEW_ACCOUNT, key=key, limit_micros=None, spent_micros=0, reserved_micros=0, set_by=None, set_at=None)
+
+
+def limit_account(tx: Tx, key: str, limit: int | None, by: str | None) -> bool:
+    """Limit an account, in micros, from the next call on; None takes the limit away. Answers whether there is one."""
+    return tx.run(_SET_LIMIT, account_key=key, micros=limit, who=by, at=tx.now) == 1

@@ -129,7 +129,9 @@ def open_account(tx: Tx, settings: Settings, cap: Cap) -> None:
     """Make the row that is counted in, where there is none yet, with what was spent in the period before."""
     if tx.one(_ACCOUNT, account_key=cap.account) is None:
         spent = spent_before(tx, settings, cap.subject, cap.period)
-        tx.run(_OPEN, key=cap.account, limit_micros=None, spent_micros=spent, reserved_micros=0)
+        tx.run(
+            _OPEN, key=cap.account, limit_micros=None, spent_micros=spent, reserved_micros=0, set_by=None, set_at=None
+        )
 
 
 def spent_before(tx: Tx, settings: Settings, subject: str, period: Period) -> int:

@@ -396,6 +396,8 @@ account = Table(
     Column("limit_micros", BigInteger),
     Column("spent_micros", BigInteger, nullable=False),
     Column("reserved_micros", BigInteger, nullable=False),
+    Column("set_by", _id(), ForeignKey("person.id")),  # the limit, last; null with a time: the app itself
+    Column("set_at", BigInteger),
     CheckConstraint("spent_micros >= 0 and reserved_micros >= 0", name="money"),
 )
 

@@ -379,12 +379,14 @@ class Limitable:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What several wholes are charged to together (`on=`). Its limit is set by the app."""
+    """What several wholes are charged to together (`on=`)."""
 
     key: str
     limit_micros: int | None  # None: it is not limited
     spent_micros: int
     reserved_micros: int
+    set_by: str  # who set or took away the limit last; empty with a time: the app itself
+    set_at: datetime | None  # None: nobody has
 
     @property
     def near(self) -> bool:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from core import (
     amounts,
+    money,
     people,
     reading,
     spending,
@@ -87,6 +88,32 @@ class Spending(Part):
             return reading.accounts(tx, limit, after)
 
         return await self._read(read)
+
+    async def limitable_account(self, key: str) -> Account:
+        """One of them, for whoever may limit it. Raises NotFound, NotAllowed."""
+
+        def read(tx: Tx, reader: Reader) -> Account:
+            _may_set(reader)
+            return reading.account_of(tx, key)
+
+        return await self._read(read)
+
+    async def set_account_limit(self, key: str, amount: Decimal | None) -> Account:
+        """Limit what may be charged to an account (`on=`) in all, in the currency unit; None takes the limit away. It
+        holds from the next call on; what is spent or held already stays.
+
+        Raises NotAllowed unless the app says that this person manages model spend, NotFound for an account that no
+        work was charged to and the app has not limited, BadInput for what is no amount.
+        """
+        micros = amounts.to_micros(amount) if amount is not None else None
+
+        def write(tx: Tx, reader: Reader) -> Account:
+            _may_set(reader)
+            reading.account_of(tx, key)
+            money.limit_account(tx, key, micros, self._id)
+            return reading.account_of(tx, key)
+
+        return await self._write(write)
 
     async def prices(self) -> list[ModelPrice]:
         """What each model costs, and who works with it. Raises NotAllowed."""

@@ -7,7 +7,7 @@ count and badge of one thing is made from the same statement.
 from core.reading.agents import DAYS as USED_DAYS
 from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
 from core.reading.lines import lines
-from core.reading.meter import accounts, calls, meter, prices
+from core.reading.meter import account_of, accounts, calls, meter, prices
 from core.reading.needs import (
     abandoned,
     check,
@@ -46,6 +46,7 @@ __all__ = [
     "Used",
     "abandoned",
     "abilities",
+    "account_of",
     "accounts",
     "answered",
     "calls",

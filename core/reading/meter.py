@@ -9,9 +9,10 @@ from sqlalchemy import and_, bindparam, case, distinct, func, not_, or_, select
 
 from core import spending
 from core.clock import from_micros
+from core.errors import NotFound
 from core.house import House
 from core.ids import to_uuid
-from core.reading.reader import Reader, skill_label
+from core.reading.reader import Reader, at, skill_label
 from core.sql import Statement
 from core.store import Tx
 from core.tables import account, metered_call, person, piece, whole
@@ -101,12 +102,15 @@ _CALLS = Statement(
 _of_period = or_(
     *(account.c.key.like(f"{kind}:%:{days}") for kind in ("agent", "person") for days in ("____-__-__", "____-__"))
 )
-_ACCOUNTS = Statement(
-    select(account)
-    .where(account.c.key > bindparam("after"), not_(_of_period))
-    .order_by(account.c.key)
-    .limit(bindparam("most"))
+_account = (
+    select(*account.c, person.c.name.label("set_by_name"))
+    .select_from(account.outerjoin(person, person.c.id == account.c.set_by))
+    .where(not_(_of_period))
 )
+_ACCOUNTS = Statement(
+    _account.where(account.c.key > bindparam("after")).order_by(account.c.key).limit(bindparam("most"))
+)
+_ACCOUNT = Statement(_account.where(account.c.key == bindparam("account_key")))
 
 
 def meter(house: House, tx: Tx, reader: Reader, first: date, last: date, *, models_only: bool = False) -> Meter:
@@ -150,9 +154,9 @@ def _of_one(house: House, reader: Reader, row: Any) -> Spent:
 
 def calls(house: House, tx: Tx, reader: Reader, most: int, before: tuple[int, str, int] | None) -> list[MeterCall]:
     """Calls on the meter, the newest first; `before` names the last one shown: its time, piece and number."""
-    at, of, number = before or (2**62, "g", 0)
+    time, of, number = before or (2**62, "g", 0)
     found = []
-    for row in tx.all(_CALLS, at=at, of=of, number=number, most=most):
+    for row in tx.all(_CALLS, at=time, of=of, number=number, most=most):
         sees = reader.sees(_Whose(row.whole_person, row.given_by))
         found.append(
             MeterCall(
@@ -185,10 +189,26 @@ class _Whose:
 
 def accounts(tx: Tx, most: int, after: str) -> list[Account]:
     """What wholes are charged to besides themselves (`on=`), by key."""
-    return [
-        Account(row.key, row.limit_micros, row.spent_micros, row.reserved_micros)
-        for row in tx.all(_ACCOUNTS, after=after, most=most)
-    ]
+    return [_account_of(row) for row in tx.all(_ACCOUNTS, after=after, most=most)]
+
+
+def account_of(tx: Tx, key: str) -> Account:
+    """One of them. Raises NotFound."""
+    row = tx.one(_ACCOUNT, account_key=key)
+    if row is None:
+        raise NotFound(f"There is no account {key}.")
+    return _account_of(row)
+
+
+def _account_of(row: Any) -> Account:
+    return Account(
+        key=row.key,
+        limit_micros=row.limit_micros,
+        spent_micros=row.spent_micros,
+        reserved_micros=row.reserved_micros,
+        set_by=row.set_by_name or "",
+        set_at=at(row.set_at),
+    )
 
 
 def prices(house: House) -> list[ModelPrice]:

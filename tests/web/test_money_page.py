@@ -168,8 +168,29 @@ async def test_accounts_stand_with_their_limits(site: Site) -> None:
     await site.agency.set_limit("order 7", Decimal("0.0002"))
     await site.agency.set_limit("order 8", Decimal("0.5"))
     page = text_of((await (await site.signed_in(site.noor)).get("/money")).text)
-    assert "order 7 €0.00 €0.00 €0.0002 0 %" in page
-    assert "order 8 €0.00 €0.00 €0.50 0 %" in page
+    assert re.search(r"order 7 the app, [^€]+ €0.00 €0.00 €0.0002 0 %", page)
+    assert re.search(r"order 8 the app, [^€]+ €0.00 €0.00 €0.50 0 %", page)
+
+
+# M2, M7
+async def test_what_several_works_are_charged_to_is_limited_by_a_form_and_the_next_call_keeps_to_it(site: Site) -> None:
+    await spends(site, on="order 7")
+    browser = await site.signed_in(site.noor)
+    form = "/money/account?key=order%207"
+    assert "It is not limited" in text_of((await browser.get(form)).text)
+    assert "Write an amount" in (await browser.submit(form, "/money/account", key="order 7", limit="x", act="set")).text
+    page = await browser.submit(form, "/money/account", key="order 7", limit="0,0002", act="set")
+    assert re.search(r"order 7 Noor, [^€]+ €0.0002 €0.00 €0.0002 100 %", text_of(page.text))
+    site.agency.script(AgentCast().plays(Clerk, AgentScript(FOUND)))
+    refused = await (await site.desk(site.mia)).of(Clerk).do(Find(), "x", on="order 7")
+    assert "the limit of order 7 of EUR 0.0002 had EUR 0.00 left" in refused.why
+    await browser.submit(form, "/money/account", key="order 7", act="take away")
+    assert (await (await site.desk(site.mia)).of(Clerk).do(Find(), "x", on="order 7")).done
+    shown = text_of((await browser.get(form)).text)
+    assert "Noor took its limit away" in shown
+    assert (await browser.get("/money/account?key=order%2099")).status_code == 404
+    assert (await browser.get("/money/account?key=agent:Clerk:2031-03-03")).status_code == 404
+    assert (await (await site.signed_in(site.mia)).get(form)).status_code == 403
 
 
 # M8

@@ -142,6 +142,42 @@ async def set_limit(visit: NamedDependency[Visit]) -> Response[str] | Redirect:
     return go("/money#limits")
 
 
+@get("/money/account")
+async def account(visit: NamedDependency[Visit], key: FromQuery[str]) -> Response[str]:
+    """The form for the limit of what several works are charged to together."""
+    return await _account_form(visit, key)
+
+
+@post("/money/account")
+async def limit_account(visit: NamedDependency[Visit]) -> Response[str] | Redirect:
+    """Set its limit, or take it away. What does not fit is said at its field, and nothing is changed."""
+    posted = await visit.form()
+    key = posted.get("key", "")
+    wrong: dict[str, str] = {}
+    amount = None if posted.get("act") == "take away" else _amount(posted.get("limit", ""), wrong)
+    if not wrong:
+        try:
+            await visit.desk.set_account_limit(key, amount)
+        except BadInput as error:
+            wrong["limit"] = error.fields.get("limit", str(error))
+        else:
+            return go("/money#accounts")
+    return await _account_form(visit, key, posted.get("limit"), wrong)
+
+
+async def _account_form(
+    visit: Visit, key: str, written: str | None = None, wrong: dict[str, str] | None = None
+) -> Response[str]:
+    return await visit.page(
+        "money/account.html",
+        nav="money",
+        status=422 if wrong else 200,
+        account=await visit.desk.limitable_account(key),
+        written=written,
+        wrong=wrong or {},
+    )
+
+
 async def _form(visit: Visit, posted: dict[str, str], wrong: dict[str, str] | None = None) -> Response[str]:
     choices = await visit.desk.limitable()
     chosen = _chosen(choices, posted.get("of", ""))
@@ -190,4 +226,4 @@ def _amount(text: str, wrong: dict[str, str]) -> Decimal | None:
     return amount
 
 
-handlers = (money, calls, limit, set_limit)
+handlers = (money, calls, limit, set_limit, account, limit_account)
