@@ -853,11 +853,17 @@ class MapAgent:
     max_pieces: int
     limit_micros: int  # a piece of its work at the top, where nobody names less
     day_micros: int | None
+    shares_micros: int  # that it may give away, each of its ways of handing on counted once
     layer: int  # 0: nobody hands anything on to it
     circle: bool  # it may come back to itself through others
     sponsor: UUID | None = None
     sponsor_name: str = ""
     paused: bool = False
+
+    @property
+    def gives_too_much(self) -> bool:
+        """Whether its shares together come to more than a piece of its own may spend: not all can be used up."""
+        return self.shares_micros > self.limit_micros
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,15 +17,17 @@ from core.values import AgentMap, AgentPage, HandOn, MapAgent, Person, Reach, St
 
 
 class Agents(Part):
-    async def agents_map(self) -> AgentMap:
-        """Who may hand what on to whom, with seats, and how each way was used of late in the work this person may see.
+    async def agents_map(self, around: str = "") -> AgentMap:
+        """Who may hand what on to whom, with seats, and how each way was used of late in the work this person may see;
+        with `around`, of that agent and its neighbours.
 
-        Raises NotAllowed for whoever neither uses nor supervises nor audits agents.
+        Raises NotAllowed for whoever neither uses nor supervises nor audits agents, NotFound.
         """
 
         def read(tx: Tx, reader: Reader) -> AgentMap:
             _may_see(reader)
-            return self._map(tx, reader)
+            drawn = self._map(tx, reader)
+            return mapping.around(drawn, self._agent(around).name) if around else drawn
 
         return await self._read(read)
 

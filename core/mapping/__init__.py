@@ -2,7 +2,8 @@
 what. Nothing here reads a database; what the map tells of use, seats and limits is put in by the desk.
 """
 
+from core.mapping.around import around
 from core.mapping.graph import ABOVE_NONE, key_of, the_map
 from core.mapping.reach import MOST_PATHS, reach
 
-__all__ = ["ABOVE_NONE", "MOST_PATHS", "key_of", "reach", "the_map"]
+__all__ = ["ABOVE_NONE", "MOST_PATHS", "around", "key_of", "reach", "the_map"]

@@ -131,6 +131,7 @@ def _agent(agents: Mapping[str, Agent], agent: Agent, layer: int, circle: bool, 
         max_pieces=delegation.max_pieces if delegation.to else 0,
         limit_micros=max((top_limit(agent, skill) for skill in agent.skills), default=0),
         day_micros=amounts.to_micros(agent.limits.per_day) if agent.limits.per_day is not None else None,
+        shares_micros=sum(amounts.to_micros(entry.budget) for entry in delegation.to if entry.budget is not None),
         layer=layer,
         circle=circle,
     )

@@ -13,7 +13,7 @@ from uuid import UUID
 
 import pytest
 
-from handon import Agent, Delegation, Permits, Specialist, has_role
+from handon import Agent, AgentLimits, Delegation, Permits, Specialist, has_role
 from handon.testing import AgentCast, AgentScript, Says
 from tests import builders
 from tests.builders import Answer, Clerk, Find, Note, Oversee, Shelf, note_shelf
@@ -99,6 +99,44 @@ async def test_what_an_app_says_of_its_agents_stays_text_on_the_map(house: Site)
         page = (await browser.get(address)).text
         assert "<b>others</b>" not in page
         assert "&lt;b&gt;others" in page
+
+
+async def test_one_agent_is_shown_with_its_neighbours_alone_in_the_picture_the_list_and_the_csv(house: Site) -> None:
+    browser = await house.signed_in(house.mia)
+    page = (await browser.get("/map?agent=Clerk")).text
+    assert edges(page) == ["Chief.Clerk.Note", "Chief.helper.Find"]
+    words = text_of(page)
+    assert "Around Clerk2 agents" in words and "Deputy" not in words and "may come back" not in words
+    assert 'href="/map"' in page
+    assert "lens=money&amp;agent=Clerk" in page  # kept while something else is changed
+    assert "Deputy" not in text_of((await browser.get("/map?agent=Clerk&view=list")).text)
+    assert "Deputy" not in (await browser.get("/map/list.csv?agent=Clerk")).text
+    assert "/map?agent=Chief" in (await browser.get("/map?chosen=Chief")).text
+    assert (await browser.get("/map?agent=Nobody")).status_code == 404
+
+
+async def test_shares_that_come_to_more_than_an_agent_may_spend_are_said(sqlite_database: str) -> None:  # M1
+    class Giver(Agent):
+        purpose, roles, skills = "You give.", {"helper"}, [Oversee()]
+        limits = AgentLimits(per_task=Decimal("0.01"))
+        delegates = Delegation(
+            to=[
+                Specialist.of(Clerk, Note(), budget=Decimal("0.006")),
+                Specialist.helper(Find(), budget=Decimal("0.005")),
+            ]
+        )
+
+    class Fair(Giver):
+        limits = AgentLimits(per_task=Decimal("0.011"))
+
+    agency = builders.make(sqlite_database, [Giver(), Fair(), Clerk()], policies=builders.POLICIES, name="The Shelves")
+    app = create_app(agency)
+    async with opened(app):
+        mia = await agency.add_person("mia@bindery.test", "Mia", roles=["binder"])
+        browser = await Site(app, agency, mia, mia, mia.id).signed_in(mia)
+        words = text_of((await browser.get("/map?chosen=Fair")).text)
+    assert "Giver’s shares come to €0.011, more than the €0.01 it may spend: not all can be used up." in words
+    assert "Fair’s shares" not in words and "Shares€0.011 together" in words
 
 
 @pytest.mark.parametrize(

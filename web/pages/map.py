@@ -40,6 +40,7 @@ COLUMNS: tuple[tuple[Column, str, str], ...] = (
     ("money", "Money", "num"),
     ("last", "Last used", "num"),
 )
+KEPT = ("agent", "view", "sort", "q", "gate", "chosen")
 NEVER_USED = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -50,6 +51,7 @@ class At:
     lens: Lens = "limits"
     people: bool = True
     tools: bool = False
+    agent: str = ""
     chosen: str = ""
     view: str = ""
     sort: str = ""
@@ -75,7 +77,9 @@ class At:
             **({"lens": at.lens} if at.lens != "limits" else {}),
             **({"people": "no"} if not at.people else {}),
             **({"tools": "yes"} if at.tools else {}),
-            **{name: value for name in ("view", "sort", "q", "gate", "chosen") if (value := getattr(at, name))},
+            **{
+                name: value for name in ("agent", "view", "sort", "q", "gate", "chosen") if (value := getattr(at, name))
+            },
         }
         return f"{path}?{urlencode(said)}" if said else path
 
@@ -86,24 +90,25 @@ async def the_map(
     lens: FromQuery[Lens] = "limits",
     people: FromQuery[Literal["yes", "no"]] = "yes",
     tools: FromQuery[Literal["yes", "no"]] = "no",
+    agent: FromQuery[str] = "",
     chosen: FromQuery[str] = "",
     view: FromQuery[Literal["", "list", "picture"]] = "",
     sort: FromQuery[str] = "",
     q: FromQuery[str] = "",
     gate: FromQuery[str] = "",
 ) -> Response[str]:
-    """The picture, or with `view=list` its twin in words, which comes first where there are many agents. `chosen` names
-    an agent or a way whose pane is open."""
-    at = At(lens, people == "yes", tools == "yes", chosen, view, sort, q[:100], gate)
-    drawn = await visit.desk.agents_map()
+    """The picture, or with `view=list` its twin in words, which comes first where there are many agents. `agent`
+    leaves that one and its neighbours; `chosen` names an agent or a way whose pane is open."""
+    at = At(lens, people == "yes", tools == "yes", agent, chosen, view, sort, q[:100], gate)
+    drawn = await visit.desk.agents_map(around=agent)
     as_list = view == "list" or (len(drawn.agents) > MANY and view != "picture" and not chosen)
     into: dict[str, list[HandOn]] = {}
     for one in drawn.ways:
         into.setdefault(one.to, []).append(one)
     money = visit.renderer.env.filters["money"]
-    agent = next((agent for agent in drawn.agents if agent.name == chosen), None)
+    opened = next((one for one in drawn.agents if one.name == chosen), None)
     way = next((way for way in drawn.ways if way.key == chosen), None)
-    holder = agent.name if agent else way.to if way else ""
+    holder = opened.name if opened else way.to if way else ""
     rules = await visit.desk.standing_rules() if holder else []
     return await visit.page(
         "map/list.html" if as_list else "map/index.html",
@@ -116,7 +121,8 @@ async def the_map(
         columns=COLUMNS,
         gates=GATES,
         says=words_of.SAYS,
-        agent=agent,
+        agent=opened,
+        middle=next((one for one in drawn.agents if one.name == agent), None),
         way=way,
         into=into,
         rules=[rule for rule in rules if rule.agent == holder and rule.holds],
@@ -133,10 +139,14 @@ async def the_map(
 
 @get("/map/list.csv")
 async def as_csv(
-    visit: NamedDependency[Visit], sort: FromQuery[str] = "", q: FromQuery[str] = "", gate: FromQuery[str] = ""
+    visit: NamedDependency[Visit],
+    agent: FromQuery[str] = "",
+    sort: FromQuery[str] = "",
+    q: FromQuery[str] = "",
+    gate: FromQuery[str] = "",
 ) -> Response[str]:
     """The list as it is sorted and filtered, for a spreadsheet. Money is in the currency, exact."""
-    drawn = await visit.desk.agents_map()
+    drawn = await visit.desk.agents_map(around=agent)
     currency = visit.agency.currency
     out = io.StringIO()
     rows = csv.writer(out)
