@@ -146,3 +146,22 @@ async def test_work_is_listed_by_whether_it_has_finished(site: Site) -> None:
     await (await site.desk(site.mia)).stop(root)
     assert str(root) not in (await browser.get("/work")).text
     assert str(root) in (await browser.get("/work?show=finished")).text
+
+
+async def test_a_time_in_an_address_that_names_no_zone_is_in_utc_on_every_list(site: Site) -> None:
+    root = await site.wants_to_write("Torn")
+    [proposal] = await (await site.desk(site.mia)).proposals()
+    await (await site.desk(site.mia)).refuse(proposal.id)
+    mia, noor = await site.signed_in(site.mia), await site.signed_in(site.noor)
+    for browser, address in (
+        (mia, f"/work?show=all&before={{}}&id={root}"),
+        (mia, "/inbox/answered?before={}"),
+        (noor, f"/abandoned?before={{}}&id={root}"),
+        (noor, f"/money/calls?before={{}}&piece={root}&n=1"),
+        (noor, "/stop/result?since={}"),
+    ):
+        for moment in ("2031-03-03T09:00:00", "2031-03-03T09:00:00Z", "0001-01-01T00:00:00", "9999-12-31T23:59:59"):
+            answer = await browser.get(address.format(moment))
+            assert answer.status_code == 200, (address, moment)
+    shown = (await mia.get("/inbox/answered?before=2999-01-01T00:00:00")).text
+    assert "Write on A-1: Torn" in shown

@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
-from web.deps import Visit, go
+from web.deps import Visit, aware, go
 from web.waiting import Sieve, begun_of, request_of, what_waits
 
 PAGE = 50
@@ -66,7 +66,7 @@ async def takeover(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Redir
 @get("/inbox/answered")
 async def answered(visit: NamedDependency[Visit], before: FromQuery[datetime | None] = None) -> Response[str]:
     """What was decided, newest first, a page at a time."""
-    found = await visit.desk.answered(limit=PAGE + 1, before=before)
+    found = await visit.desk.answered(limit=PAGE + 1, before=aware(before) if before else None)
     return await visit.page("inbox/answered.html", nav="inbox", decided=found[:PAGE], more=len(found) > PAGE)
 
 

@@ -10,7 +10,7 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 
 from core.desk import Show
-from web.deps import Visit
+from web.deps import Visit, aware
 from web.outline import rows_of
 
 PAGE = 50
@@ -26,7 +26,7 @@ async def works(
     id: FromQuery[UUID | None] = None,
 ) -> Response[str]:
     """One line for each whole, newest first; `before` and `id` name the last one of the page before."""
-    last = (before, id) if before is not None and id is not None else None
+    last = (aware(before), id) if before is not None and id is not None else None
     found = await visit.desk.works(show=show, limit=PAGE + 1, before=last)
     return await visit.page(
         "work/list.html", nav="work", works=found[:PAGE], more=len(found) > PAGE, show=show, first=last is None
