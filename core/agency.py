@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from decimal import Decimal
@@ -37,6 +38,7 @@ from core import (
     signing,
     signing_in,
     vault,
+    verifying,
     work,
 )
 from core.asking import deadlines, held, holding
@@ -192,6 +194,7 @@ class Agency:
             self._house.alarm(at)
         if self.settings.sweep_every:
             self.clock.every(self.settings.sweep_every, self.sweep)
+            self.clock.every(self.settings.sweep_every, self.verify_on)
         if self.settings.abandoned_check_every and self.settings.abandoned_after:
             self.clock.every(self.settings.abandoned_check_every, self.close_abandoned_work)
         return self
@@ -409,6 +412,21 @@ class Agency:
         for root in await self.store.read(lambda tx: abandonment.quiet(self._house, tx)):
             found += await self.store.write(partial(abandonment.attend_to, self._house, root=root))
         return found
+
+    # Records
+
+    async def verify_on(self, within: timedelta | None = None, lines: int = verifying.STEP) -> None:
+        """Go on with the verification of all records that is under way (`desk.verify_all`), to its end or for about so
+        long; after so many lines it is written down how far it has come. The agency's clock does so."""
+        began = time.monotonic()
+        while not self._house.stopping and (
+            step := await self.store.read(partial(verifying.read_on, self._house, lines=lines))
+        ):
+            kept = await self.store.write(partial(verifying.keep, step=step))
+            if step.over or not kept:
+                return
+            if within is not None and time.monotonic() - began > within.total_seconds():
+                return
 
     # Scripts
 

@@ -76,6 +76,11 @@ _SIGN = Statement(
 )
 _INSERT = insert_into(line)
 _LINES = Statement(select(line).where(line.c.root == bindparam("root")).order_by(line.c.n))
+_SOME = Statement(
+    select(line)
+    .where(line.c.root == bindparam("root"), line.c.n > bindparam("after"), line.c.n <= bindparam("to"))
+    .order_by(line.c.n)
+)
 _HEAD = Statement(select(whole).where(whole.c.id == bindparam("root")))
 
 
@@ -141,8 +146,12 @@ class Tree:
 
 def hash_of(entry: Mapping[str, Any]) -> str:
     """The hash of a line, from the hash before it and what it says."""
-    said = to_json([entry[name] for name in HASHED])
-    return hashlib.sha256(f"{entry['before']}\n{said}\n{entry['payload']}".encode()).hexdigest()
+    return hashlib.sha256(said_by(entry).encode()).hexdigest()
+
+
+def said_by(entry: Mapping[str, Any]) -> str:
+    """What is hashed of a line: the hash before it, what it says, and its payload, each on a row of its own."""
+    return f"{entry['before']}\n{to_json([entry[name] for name in HASHED])}\n{entry['payload']}"
 
 
 def lock(tx: Tx, root: str) -> Tree:
@@ -267,15 +276,25 @@ FORMAT = "handon record 1"
 
 def export(tx: Tx, root: str) -> str:
     kept = head_of(tx, root)
+    return exported_head(kept) + exported_lines(tx, root, 0, kept.lines)
+
+
+def exported_head(kept: Head) -> str:
     first = {
         "format": FORMAT,
-        "root": root,
+        "root": kept.root,
         "lines": kept.lines,
         "head": kept.head,
         "signature": kept.signature,
         "signed_by": kept.signed_by,
     }
-    return "".join(f"{to_json(entry)}\n" for entry in [first, *(row._asdict() for row in tx.all(_LINES, root=root))])
+    return f"{to_json(first)}\n"
+
+
+def exported_lines(tx: Tx, root: str, after: int, to: int) -> str:
+    """The lines numbered above `after`, up to `to`: a record only grows, so parts of it fit the head read first."""
+    rows = tx.all(_SOME, root=root, after=after, to=to)
+    return "".join(f"{to_json(row._asdict())}\n" for row in rows)
 
 
 def verify_export(text: str) -> tuple[Verdict, str | None]:

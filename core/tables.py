@@ -435,7 +435,31 @@ line = Table(
     Column("payload", Text, nullable=False),
     Column("before", String(64), nullable=False),
     Column("hash", String(64), nullable=False),
+    Index(None, "at"),
     sqlite_with_rowid=False,
+)
+
+# All records read again, one after the other: how far it has come, and what was found.
+verification = Table(
+    "verification",
+    metadata,
+    Column("id", _id(), primary_key=True),
+    Column("asked_by", _id(), ForeignKey("person.id")),  # null: the app itself
+    Column("begun_at", BigInteger, nullable=False),
+    Column("ended_at", BigInteger),
+    Column("after_at", BigInteger, nullable=False),  # the place of the last whole that was read: when it was opened,
+    Column("after_root", _id(), nullable=False),  # and its id
+    Column("of_works", Integer, nullable=False),
+    Column("works", Integer, nullable=False),
+    Column("lines", BigInteger, nullable=False),
+    Column("signed", Integer, nullable=False),
+    Column("by_other_key", Integer, nullable=False),
+    Column("keys", Text, nullable=False),  # that signed, one a line
+    Column("broken", Integer, nullable=False),
+    Column("first_root", _id()),  # the first that does not hold
+    Column("first_line", Integer),
+    Column("first_why", Text, nullable=False),
+    Index(None, "begun_at"),
 )
 
 skill_version = Table(

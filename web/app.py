@@ -22,6 +22,7 @@ from web.oidc import Configured, Provider, Seal
 from web.pages import (
     abandoned,
     agents,
+    audit,
     decide,
     drafts,
     give,
@@ -97,6 +98,7 @@ def create_app(
             *stop.handlers,
             *map.handlers,
             *agents.handlers,
+            *audit.handlers,
         ],
         guards=[login.must_be_signed_in],
         dependencies={"visit": Provide(deps.visit)},

@@ -206,6 +206,33 @@ class StoppedWatch:
         return [ServerSentEvent(data=html)]
 
 
+@dataclass
+class AuditWatch:
+    """What was proven about all records, and how many lines there are that the page, made at `lines`, has not shown."""
+
+    lines: int
+    root: UUID | None = None
+    rest: float = REST_NOW
+    said: object = None
+
+    async def news(self, visit: Visit) -> list[ServerSentEvent]:
+        recorded, check = await visit.desk.recorded(), await visit.desk.verification()
+        waiting = await visit.desk.waiting_count()
+        if (recorded, check, waiting) == self.said:
+            return []
+        self.said = recorded, check, waiting
+        html = visit.renderer.html(
+            "live/audit.html",
+            visit.request,
+            recorded=recorded,
+            check=check,
+            key=visit.agency.public_key,
+            fresh=max(0, recorded.lines - self.lines),
+            waiting=waiting,
+        )
+        return [ServerSentEvent(data=html)]
+
+
 @get("/live")
 async def stream(
     visit: NamedDependency[Visit],
@@ -217,6 +244,7 @@ async def stream(
     works: FromQuery[Show | None] = None,
     now: FromQuery[bool] = False,
     stopped: FromQuery[datetime | None] = None,
+    audit: Annotated[int | None, QueryParameter(ge=0)] = None,
 ) -> ASGIApp:
     """The stream of one page. What its reader may not see is not found, before anything is sent."""
     watch: Watch
@@ -228,6 +256,9 @@ async def stream(
     elif stopped is not None:
         watch = StoppedWatch(aware(stopped))
         await visit.desk.stopping(watch.since)
+    elif audit is not None:
+        watch = AuditWatch(audit)
+        await visit.desk.recorded()
     else:
         if item is not None:
             await request_of(visit.desk, item)

@@ -20,6 +20,7 @@ from litestar.template.base import csrf_token
 from markupsafe import Markup, escape
 
 from core.agency import Agency
+from core.declare.schemas import to_json
 from core.values import Line
 from web import words
 from web.assets import Assets
@@ -71,6 +72,7 @@ class Renderer:
             age=age,
             since=since,
             short_id=lambda value: str(value)[-8:],
+            to_json=to_json,
             fingerprint=lambda value: f"{value[:4]} {value[4:8]}",
         )
 

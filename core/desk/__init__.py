@@ -9,6 +9,7 @@ from __future__ import annotations
 from core import people, reading
 from core.declare.agents import Agent
 from core.desk.agents import Agents
+from core.desk.auditing import Audits
 from core.desk.giving import Gives, Outcome
 from core.desk.hand import Hand
 from core.desk.overseeing import Oversees
@@ -21,7 +22,7 @@ from core.values import Abilities, Person
 __all__ = ["Desk", "Hand", "Outcome", "Show"]
 
 
-class Desk(Gives, Decides, Spending, Oversees, Agents):
+class Desk(Gives, Decides, Spending, Oversees, Agents, Audits):
     """`agency.desk(person)`; None for the app itself, which sees all and decides nothing."""
 
     async def look(self) -> Desk:

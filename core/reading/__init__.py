@@ -6,6 +6,8 @@ count and badge of one thing is made from the same statement.
 
 from core.reading.agents import DAYS as USED_DAYS
 from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
+from core.reading.audit import audit, recorded, verification_last
+from core.reading.audit import opened as line_opened
 from core.reading.lines import lines
 from core.reading.meter import account_of, accounts, calls, meter, prices
 from core.reading.needs import (
@@ -49,6 +51,7 @@ __all__ = [
     "account_of",
     "accounts",
     "answered",
+    "audit",
     "calls",
     "check",
     "closed_as_abandoned",
@@ -63,6 +66,7 @@ __all__ = [
     "last_held",
     "last_of",
     "limitable",
+    "line_opened",
     "lines",
     "meter",
     "my_work",
@@ -79,6 +83,7 @@ __all__ = [
     "prices",
     "proposals_for",
     "questions_for",
+    "recorded",
     "rule_offer",
     "rules",
     "seats",
@@ -89,6 +94,7 @@ __all__ = [
     "to_stop",
     "tree",
     "used",
+    "verification_last",
     "waiting",
     "whole_of",
     "works",

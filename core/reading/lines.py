@@ -41,24 +41,24 @@ def lines(house: House, tx: Tx, reader: Reader, id: str, after: int, most: int) 
 def lines_shown(house: House, tx: Tx, reader: Reader, of: Any, rows: Sequence[Any]) -> list[Line]:
     content = reader.content(of)
     agents: dict[str, str] = {}
-    shown = []
     for row in rows:
         if row.piece not in agents:
             agents[row.piece] = house.label(receipts.get(tx, row.piece).agent)
-        kind = TraceKind(row.kind)
-        micros = json.loads(row.payload).get("micros") if kind in PAID else None
-        shown.append(
-            Line(
-                n=row.n,
-                at=from_micros(row.at),
-                piece=to_uuid(row.piece),
-                agent_label=agents[row.piece],
-                kind=kind,
-                summary=row.summary if content else record.bare(kind, agents[row.piece]),
-                payload=row.payload if content else "",
-                hash=row.hash,
-                before=row.before,
-                micros=micros,
-            )
-        )
-    return shown
+    return [shown(row, agents[row.piece], content) for row in rows]
+
+
+def shown(row: Any, agent: str, content: bool) -> Line:
+    """A row of the record as its reader may know it."""
+    kind = TraceKind(row.kind)
+    return Line(
+        n=row.n,
+        at=from_micros(row.at),
+        piece=to_uuid(row.piece),
+        agent_label=agent,
+        kind=kind,
+        summary=row.summary if content else record.bare(kind, agent),
+        payload=row.payload if content else "",
+        hash=row.hash,
+        before=row.before,
+        micros=json.loads(row.payload).get("micros") if kind in PAID else None,
+    )

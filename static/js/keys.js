@@ -5,7 +5,10 @@ const ARMED = 5000;
 const SOON = 250; // an Enter that follows sooner belongs to what is being typed
 const KEPT = "handon-keys";
 
-let last = 0, lastKey = "", card = null, armed = null, armedAt = 0, timer = 0;
+const PLACES = { i: "/inbox", n: "/now", w: "/work", m: "/map", a: "/audit" }; // after g
+const GOING = 1500;
+
+let last = 0, lastKey = "", card = null, armed = null, armedAt = 0, timer = 0, going = -GOING;
 
 const now = () => performance.now();
 const off = () => { try { return localStorage.getItem(KEPT) === "off"; } catch { return false; } };
@@ -115,10 +118,18 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat && !["j", "k"].includes(event.key)) return;
   if (event.key === "Escape" && writes(event.target)) { event.target.blur(); return; }
   if (writes(event.target) || off()) return;
+  const goes = now() - going < GOING;
+  going = -GOING;
+  if (goes && PLACES[event.key]) {
+    event.preventDefault();
+    document.querySelector(`.nav a[href="${PLACES[event.key]}"]`)?.click();
+    return;
+  }
   const moves = { j: 1, k: -1 }[event.key];
   if (moves && (!quiet || before === "j" || before === "k")) { event.preventDefault(); step(moves); return; }
   if (quiet) return;
-  if (/^[1-9]$/.test(event.key)) choose(Number(event.key));
+  if (event.key === "g") going = now();
+  else if (/^[1-9]$/.test(event.key)) choose(Number(event.key));
   else if (event.key === "w") own(event);
   else if (Object.hasOwn(ACTS, event.key)) { event.preventDefault(); ACTS[event.key](); }
 }

@@ -6,6 +6,7 @@ import { edits } from "./edits.js";
 import { drafts } from "./drafts.js";
 import { keys } from "./keys.js";
 import { map } from "./map.js";
+import { proof } from "./proof.js";
 
 function dress(root = document) {
   localise(root);
@@ -13,6 +14,7 @@ function dress(root = document) {
   edits(root);
   keys(root);
   map(root);
+  proof(root);
 }
 
 dress();

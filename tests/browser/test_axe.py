@@ -89,6 +89,7 @@ SUPERVISORS = {
     **{"now": "/now", "waits": "/waits", "abandoned": "/abandoned", "everything": "/stop"},
     **{"stopped": "/stop/result?since=2026-01-01T00:00:00Z", "money": "/money", "calls": "/money/calls"},
     **{"days": "/money?show=days&first=2026-13-01", "limit": "/money/limit?of=agent:Buyer"},
+    **{"audit": "/audit?kind=decided", "audit empty": "/audit?q=nothing", "audit wrong": "/audit?since=soon"},
 }
 
 
@@ -100,6 +101,9 @@ def test_axe_finds_nothing_on_any_page_in_light_and_dark_wide_and_on_a_phone(
     found: list[str] = []
     for name, address in pages.items():
         found += _faults(mia, axe, name, address)
+    noor.goto("/audit?kind=decided")
+    line = noor.locator(".lines .n").first.get_attribute("href") or ""
+    found += _faults(noor, axe, "line", line)
     seats = {"seat": "/agents/Buyer", "pause": "/agents/Buyer/pause"}
     for name, address in {**SUPERVISORS, **seats}.items():
         found += _faults(noor, axe, name, address)
