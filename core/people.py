@@ -28,6 +28,7 @@ _GRANT = insert_into(role_grant, or_ignore=True)
 _REVOKE = Statement(
     delete(role_grant).where(role_grant.c.person == bindparam("person"), role_grant.c.role == bindparam("role"))
 )
+_RENAME = Statement(update(person).where(person.c.id == bindparam("person_id")).values(name=bindparam("called")))
 _DEACTIVATE = Statement(
     update(person)
     .where(person.c.id == bindparam("person_id"), person.c.deactivated_at.is_(None))
@@ -93,6 +94,15 @@ def add(tx: Tx, email: str, name: str, roles: list[str]) -> Person:
     id = tx.one(_BY_EMAIL, email=address).id
     grant(tx, id, roles)
     return find(tx, id)
+
+
+def rename(tx: Tx, id: str, name: str) -> None:
+    """Call somebody so from now on; what was written before keeps the name it was written with. Raises BadInput."""
+    name = name.strip()
+    if not name or len(name) > 200 or not name.isprintable():
+        raise BadInput({"name": "A name has 1 to 200 letters, in one line."})
+    row(tx, id)
+    tx.run(_RENAME, person_id=id, called=name)
 
 
 def grant(tx: Tx, id: str, roles: list[str]) -> None:

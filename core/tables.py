@@ -375,6 +375,20 @@ held_decision = Table(
     Index(None, "person", "made_at"),
 )
 
+# How a person likes their pages; who has no row likes them as they are.
+preference = Table(
+    "preference",
+    metadata,
+    Column("person", _id(), ForeignKey("person.id"), primary_key=True),
+    Column("home", String(20), nullable=False),
+    Column("theme", String(10), nullable=False),
+    Column("time_zone", String(60), nullable=False),
+    Column("single_keys", Boolean, nullable=False),
+    Column("keys", Text, nullable=False),  # JSON: [[usual, chosen], ...]
+    Column("chosen_at", BigInteger, nullable=False),
+    CheckConstraint("theme in ('','light','dark')", name="theme"),
+)
+
 # What a person's or an agent's work may cost in a day or a month, set by somebody who manages model spend.
 spend_limit = Table(
     "spend_limit",

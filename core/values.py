@@ -755,6 +755,38 @@ class Verdict:
     proven: str
 
 
+# Keys that count alone, as they are where a person has not chosen others, and what each does.
+SINGLE_KEYS = {
+    "a": "Approve: arms the button, and Enter decides",
+    "r": "Refuse, or say that you cannot answer",
+    "e": "Edit before you approve",
+    "A": "From now on, alone: opens the second step",
+    "w": "Answer in your own words",
+    "j": "The next request or row",
+    "k": "The previous one",
+    "o": "Open the row",
+    "u": "Back to the list",
+    "n": "The next request that waits for you, from any page",
+    "g": "Go: with a second key to a page",
+    "?": "All keys",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """How a person likes their pages. Empty: as everybody's are."""
+
+    home: str = ""  # inbox, now, work, map, money, audit, start
+    theme: str = ""  # light, dark; empty: as the browser says
+    time_zone: str = ""  # of the IANA; empty: the browser's, and UTC without script
+    single_keys: bool = True  # whether they count at all
+    keys: tuple[tuple[str, str], ...] = ()  # of SINGLE_KEYS, those that are other ones: from, to
+
+    def key(self, usual: str) -> str:
+        """The key that does what this one usually does."""
+        return dict(self.keys).get(usual, usual)
+
+
 @dataclass(frozen=True, slots=True)
 class LineSieve:
     """Which lines of all records are shown. Empty: all of them."""

@@ -11,6 +11,7 @@ from litestar.response import Redirect
 
 from core.agency import Agency
 from core.desk import Desk
+from core.values import Abilities
 from web.render import Renderer
 
 AnyRequest = Request[Any, Any, Any]
@@ -29,13 +30,20 @@ class Visit:
         """A whole page. Its badge is counted by the same desk in the same request."""
         waiting = await self.desk.waiting_count()
         html = self.renderer.html(
-            template, self.request, me=self.desk.person, may=self.desk.may, nav=nav, waiting=waiting, **context
+            template,
+            self.request,
+            me=self.desk.person,
+            may=self.desk.may,
+            likes=self.desk.likes,
+            nav=nav,
+            waiting=waiting,
+            **context,
         )
         return Response(html, media_type="text/html", status_code=status)
 
     def fragment(self, template: str, *, status: int = 200, **context: Any) -> Response[str]:
         """A part of a page, for htmx."""
-        html = self.renderer.html(template, self.request, me=self.desk.person, **context)
+        html = self.renderer.html(template, self.request, me=self.desk.person, likes=self.desk.likes, **context)
         return Response(html, media_type="text/html", status_code=status)
 
     async def form(self) -> dict[str, str]:
@@ -67,3 +75,13 @@ def go(address: str) -> Redirect:
 def aware(moment: datetime) -> datetime:
     """A time from an address: one that names no zone is in UTC."""
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def may_open(page: str, may: Abilities) -> bool:
+    """Whether somebody may open one of the pages of the bar, by its address."""
+    return {
+        "now": may.supervises_agents,
+        "map": may.uses_agents or may.supervises_agents or may.audits_agents,
+        "audit": may.supervises_agents or may.audits_agents,
+        "money": may.reads_model_usage or may.manages_model_spend,
+    }.get(page, True)

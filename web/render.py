@@ -111,7 +111,9 @@ def _time(moment: datetime, kind: str, text: str) -> Markup:
 @pass_context
 def when(context: Context, moment: datetime, kind: str = "minute") -> Markup:
     """A point in time: "minute" or "second". The page's script writes it in the reader's zone."""
-    return _time(moment, kind, words.clock(moment, context["now"], seconds=kind == "second"))
+    likes = context.get("likes")
+    zone = likes.time_zone if likes else ""
+    return _time(moment, kind, words.clock(moment, context["now"], seconds=kind == "second", zone=zone))
 
 
 @pass_context

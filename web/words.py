@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 from core.values import Active, HelpStatus, Need, Proposal, ProposalStatus, Question, Status, Work, WorkNode
 
@@ -103,13 +104,15 @@ def utc(moment: datetime) -> str:
     return f"{moment.day} {moment:%b %Y, %H:%M:%S} UTC"
 
 
-def clock(moment: datetime, now: datetime, seconds: bool = False) -> str:
-    """What stands there until the script has put it into the reader's zone; with the day where it is not today."""
-    moment = moment.astimezone(UTC)
-    told = f"{moment:%H:%M:%S}" if seconds else f"{moment:%H:%M}"
-    if moment.date() == now.astimezone(UTC).date():
-        return f"{told} UTC"
-    return f"{moment.day} {moment:%b} {told} UTC"
+def clock(moment: datetime, now: datetime, seconds: bool = False, zone: str = "") -> str:
+    """What stands there until the script has put it into the reader's zone, which may be known; with the day where it
+    is not today."""
+    place = ZoneInfo(zone) if zone else UTC
+    moment = moment.astimezone(place)
+    told = f"{moment:%H:%M:%S %Z}" if seconds else f"{moment:%H:%M %Z}"
+    if moment.date() == now.astimezone(place).date():
+        return told
+    return f"{moment.day} {moment:%b} {told}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ never `NotAllowed`.
 
 from __future__ import annotations
 
-from core import people, reading
+from core import people, preferences, reading
 from core.declare.agents import Agent
 from core.desk.agents import Agents
 from core.desk.auditing import Audits
@@ -16,8 +16,9 @@ from core.desk.overseeing import Oversees
 from core.desk.requests import Decides
 from core.desk.spending import Spending
 from core.desk.works import Show
+from core.errors import NotAllowed
 from core.store import Tx
-from core.values import Abilities, Person
+from core.values import Abilities, Person, Preferences
 
 __all__ = ["Desk", "Hand", "Outcome", "Show"]
 
@@ -26,14 +27,28 @@ class Desk(Gives, Decides, Spending, Oversees, Agents, Audits):
     """`agency.desk(person)`; None for the app itself, which sees all and decides nothing."""
 
     async def look(self) -> Desk:
-        """Read who this is and what they may, for `person` and `may`. Raises NotFound."""
+        """Read who this is, what they may and what they like, for `person`, `may` and `likes`. Raises NotFound."""
 
-        def who(tx: Tx) -> tuple[Person | None, Abilities]:
+        def who(tx: Tx) -> tuple[Person | None, Abilities, Preferences]:
             found = people.find(tx, self._id) if self._id is not None else None
-            return found, reading.abilities(self._house, found)
+            likes = preferences.of(tx, self._id) if self._id is not None else Preferences()
+            return found, reading.abilities(self._house, found), likes
 
-        self.person, self.may = await self._store.read(who)
+        self.person, self.may, self.likes = await self._store.read(who)
         return self
+
+    async def choose(self, likes: Preferences, name: str | None = None) -> None:
+        """Have pages so from now on, and be called so where a name is given. Raises BadInput, field by field; nothing
+        is kept then."""
+
+        def keep(tx: Tx) -> None:
+            if self._id is None:
+                raise NotAllowed("The app itself has no preferences: a person does.")
+            preferences.keep(tx, self._id, likes)
+            if name is not None:
+                people.rename(tx, self._id, name)
+
+        await self._store.write(keep)
 
     def of(self, agent: type[Agent] | str) -> Hand:
         """Give this agent work. Raises NotFound for one the app does not have."""

@@ -11,7 +11,7 @@ from core.errors import NotFound
 from core.house import House
 from core.reading import Reader
 from core.store import Store, Tx
-from core.values import Abilities, Person
+from core.values import Abilities, Person, Preferences
 
 T = TypeVar("T")
 
@@ -23,6 +23,7 @@ class Part:
         self._id = person
         self.person: Person | None = None
         self.may: Abilities = reading.ALL
+        self.likes = Preferences()
 
     async def _read(self, fn: Callable[[Tx, Reader], T]) -> T:
         return await self._store.read(lambda tx: fn(tx, self._reader(tx)))

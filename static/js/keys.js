@@ -10,8 +10,13 @@ const GOING = 1500;
 
 let last = 0, lastKey = "", card = null, armed = null, armedAt = 0, timer = 0, going = -GOING;
 
+const chosen = document.documentElement.dataset.keys ?? ""; // what the person has chosen: "off", or [[usual, theirs], ...]
+const mine = new Map(chosen && chosen !== "off" ? JSON.parse(chosen) : []);
+const theirs = new Map([...mine].map(([was, is]) => [is, was]));
+const usual = (key) => theirs.get(key) ?? (mine.has(key) ? "" : key); // a key that was given another place does nothing in its old one
+
 const now = () => performance.now();
-const off = () => { try { return localStorage.getItem(KEPT) === "off"; } catch { return false; } };
+const off = () => { if (chosen === "off") return true; try { return localStorage.getItem(KEPT) === "off"; } catch { return false; } };
 const writes = (node) => node?.closest?.("input:not([type=radio],[type=checkbox]), textarea, select, [contenteditable]");
 const say = (text) => { const region = document.getElementById("say"); if (region) region.textContent = text; };
 const press = (key) => { const found = document.querySelector(`#main [data-key="${key}"]`); found?.click(); return Boolean(found); };
@@ -92,7 +97,8 @@ function onKey(event) {
   const since = now() - last, before = lastKey;
   if (["Shift", "Control", "Alt", "Meta", "CapsLock"].includes(event.key)) return;
   last = now();
-  lastKey = event.key;
+  const key = usual(event.key);
+  lastKey = key;
   const quiet = since < CALM || now() - (card?.at ?? 0) < CALM; // somebody is typing, or the card has only just come
   const wasArmed = armed;
   if (armed && event.key !== "Enter") {
@@ -115,7 +121,7 @@ function onKey(event) {
   }
   if (["Enter", " "].includes(event.key) && event.target.closest?.(".acts") && (quiet || event.repeat)) event.preventDefault();
   if (event.key === "Enter" && event.target.matches?.("input") && event.target.form?.matches("[data-deliberate]")) event.preventDefault();
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat && !["j", "k"].includes(event.key)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat && !["j", "k"].includes(key)) return;
   if (event.key === "Escape" && writes(event.target)) { event.target.blur(); return; }
   if (writes(event.target) || off()) return;
   const goes = now() - going < GOING;
@@ -125,13 +131,13 @@ function onKey(event) {
     document.querySelector(`.nav a[href="${PLACES[event.key]}"]`)?.click();
     return;
   }
-  const moves = { j: 1, k: -1 }[event.key];
+  const moves = { j: 1, k: -1 }[key];
   if (moves && (!quiet || before === "j" || before === "k")) { event.preventDefault(); step(moves); return; }
   if (quiet) return;
-  if (event.key === "g") going = now();
+  if (key === "g") going = now();
   else if (/^[1-9]$/.test(event.key)) choose(Number(event.key));
-  else if (event.key === "w") own(event);
-  else if (Object.hasOwn(ACTS, event.key)) { event.preventDefault(); ACTS[event.key](); }
+  else if (key === "w") own(event);
+  else if (Object.hasOwn(ACTS, key)) { event.preventDefault(); ACTS[key](); }
 }
 
 // A card that comes into view makes keys dead for a moment, and no button of the one before keeps the focus.
@@ -145,7 +151,7 @@ function look() {
 }
 
 function switches(root) {
-  for (const box of root.querySelectorAll("[data-keys-switch]")) {
+  for (const box of chosen === "off" ? [] : root.querySelectorAll("[data-keys-switch]")) {
     if (box.dataset.ready) continue;
     box.dataset.ready = "yes";
     box.hidden = false;
@@ -156,8 +162,22 @@ function switches(root) {
   }
 }
 
+// The hints on buttons name the keys that the person has.
+function hints(root) {
+  for (const hint of root.querySelectorAll("[data-key-is]")) {
+    if (off()) hint.hidden = true;
+    else if (mine.has(hint.dataset.keyIs)) hint.textContent = mine.get(hint.dataset.keyIs);
+  }
+  for (const named of root.querySelectorAll("[aria-keyshortcuts]")) {
+    const was = named.getAttribute("aria-keyshortcuts").replace("Shift+", "");
+    if (chosen === "off") named.removeAttribute("aria-keyshortcuts");
+    else if (mine.has(was) && !named.dataset.named) { named.dataset.named = "yes"; named.setAttribute("aria-keyshortcuts", mine.get(was)); }
+  }
+}
+
 export function keys(root) {
   look();
+  if (chosen || off()) hints(root);
   switches(root);
 }
 

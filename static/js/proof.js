@@ -23,7 +23,7 @@ export function proof(root) {
     row.querySelector("button").addEventListener("click", () => check(box, row.querySelector("[role=status]")));
   }
   if (new URLSearchParams(location.search).has("zone")) return; // the times that stand there are in that one
-  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = document.documentElement.dataset.zoneIs || Intl.DateTimeFormat().resolvedOptions().timeZone;
   for (const field of root.querySelectorAll("[data-my-zone]")) field.value = zone;
   for (const word of root.querySelectorAll("[data-zone-word]")) word.textContent = zone;
 }

@@ -1,9 +1,12 @@
-// Times in the reader's own zone and language. The server writes them in UTC, and says so.
-const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const minute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const second = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
-const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "long" });
+// Times in the zone the reader has chosen, else in the browser's, and in its language. The server writes them in UTC, and says so.
+const chosen = document.documentElement.dataset.zoneIs;
+const known = (name) => { try { return Boolean(Intl.DateTimeFormat(undefined, { timeZone: name })); } catch { return false; } };
+const zone = chosen && known(chosen) ? chosen : Intl.DateTimeFormat().resolvedOptions().timeZone;
+const minute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone: zone });
+const second = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone: zone });
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", timeZone: zone });
+const dated = new Intl.DateTimeFormat("en", { dateStyle: "short", timeZone: zone });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "long", timeStyle: "long", timeZone: zone });
 
 // The server's clock counts for "how long": a reader's clock that is wrong must not show a wrong age.
 const skew = Date.parse(document.documentElement.dataset.now || "") - Date.now() || 0;
@@ -43,7 +46,7 @@ const kinds = {
 };
 
 function stand(at, format) {
-  const same = new Date(now()).toDateString() === at.toDateString();
+  const same = dated.format(now()) === dated.format(at);
   return same ? format.format(at) : `${day.format(at)} ${format.format(at)}`;
 }
 

@@ -85,3 +85,30 @@ def test_the_list_of_keys_opens_over_the_page_and_single_keys_can_be_switched_of
     strike(page, "a")
     expect(page.get_by_role("button", name="Enter to approve")).to_have_count(0)
     expect(page.get_by_role("button", name="Approve", exact=True)).to_be_visible()
+
+
+def test_keys_that_somebody_has_chosen_count_and_the_usual_ones_do_not(mias: Open, shop: Server) -> None:
+    page = mias()
+    page.goto("/settings/keys")
+    page.get_by_label("a", exact=True).fill("p")
+    page.get_by_role("button", name="Keep").click()
+    try:
+        give_with_note(page, "Decided by other keys")
+        expect(page.locator("[data-arms] kbd")).to_have_text("p")
+        armed = page.get_by_role("button", name="Enter to approve", exact=True)
+        strike(page, "a")
+        expect(armed).to_have_count(0)
+        strike(page, "p")
+        expect(armed).to_be_visible()
+    finally:
+        page.goto("/settings/keys")
+        page.get_by_role("button", name="The usual ones").click()
+        expect(page.get_by_text("They count so from now on.")).to_be_visible()
+
+
+def test_g_and_a_letter_go_to_a_page(mias: Open, shop: Server) -> None:
+    page = mias()
+    page.goto("/inbox")
+    strike(page, "g")
+    page.keyboard.press("w")
+    page.wait_for_url(re.compile(r"/work$"))

@@ -79,7 +79,7 @@ async def lines(
 
 
 def _asked(visit: Visit) -> Asked:
-    return Asked.of(dict(visit.request.query_params), visit.agency.settings.time_zone)
+    return Asked.of(dict(visit.request.query_params), visit.desk.likes.time_zone or visit.agency.settings.time_zone)
 
 
 async def _chosen(visit: Visit, asked: Asked, works: list[Work]) -> Work | None:

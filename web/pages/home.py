@@ -1,4 +1,4 @@
-"""`/`: on to where this person is needed; and every address where nothing is."""
+"""`/`: on to where this person begins; and every address where nothing is."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from litestar.exceptions import NotFoundException
 from litestar.params import FromPath
 from litestar.response import Redirect
 
-from web.deps import Visit, go
+from web.deps import Visit, go, may_open
 
 
 @get("/")
 async def home(visit: NamedDependency[Visit]) -> Redirect:
-    """The inbox for whoever something waits for, or who only decides; else what needs a supervisor."""
+    """To the page that they chose to begin with, while they may open it. Else to the inbox for whoever something waits
+    for, or who only decides; else to what needs a supervisor."""
+    may, chosen = visit.desk.may, visit.desk.likes.home
+    if chosen and may_open(chosen, may):
+        return go(f"/{chosen}")
     waits = await visit.desk.waiting_count()
-    return go("/inbox" if waits or not visit.desk.may.supervises_agents else "/now")
+    return go("/inbox" if waits or not may.supervises_agents else "/now")
 
 
 @get("/{anything:path}")
