@@ -17,7 +17,7 @@ from litestar.static_files import create_static_files_router
 STATIC = Path(__file__).resolve().parent.parent / "static"
 STYLES = (
     *("tokens", "base", "layout"),
-    *("parts", "inbox", "card", "tables", "forms", "tree", "phone", "state"),
+    *("parts", "inbox", "card", "held", "tables", "forms", "tree", "phone", "state"),
     *("states", "work", "give", "rules", "keys", "map", "agents", "sign-in", "money", "now", "audit", "settings"),
 )
 FOREVER = CacheControlHeader(max_age=31_536_000, immutable=True, public=True)

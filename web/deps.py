@@ -27,8 +27,9 @@ class Visit:
     renderer: Renderer
 
     async def page(self, template: str, *, nav: str, status: int = 200, **context: Any) -> Response[str]:
-        """A whole page. Its badge is counted by the same desk in the same request."""
-        waiting = await self.desk.waiting_count()
+        """A whole page. Its badge is counted by the same desk in the same request, which also says what this person
+        may take back still."""
+        shell = {"waiting": await self.desk.waiting_count(), "held": await self.desk.last_held()}
         html = self.renderer.html(
             template,
             self.request,
@@ -36,7 +37,7 @@ class Visit:
             may=self.desk.may,
             likes=self.desk.likes,
             nav=nav,
-            waiting=waiting,
+            **shell,
             **context,
         )
         return Response(html, media_type="text/html", status_code=status)

@@ -33,7 +33,7 @@ from core.values import Line, Stopping, TraceKind
 from web.deps import Visit, aware, visit
 from web.needs import Needs, what_needs
 from web.outline import rows_of, with_above
-from web.waiting import Sieve, request_of, what_waits
+from web.waiting import Sieve, request_of, stands, what_waits
 
 REPLAY = 500  # lines; whoever is further behind is told to read the page again
 TAIL = 5  # lines at the foot of a whole's page
@@ -138,7 +138,7 @@ class ListWatch:
             listed=self.inbox,
             sieve=self.sieve,
             item=self.item,
-            opened=opened if opened is not None and opened.status != self.was else None,
+            opened=opened if opened is not None and stands(opened) != self.was else None,
             me=visit.desk.person,
             works=await visit.desk.works(self.works) if self.works else None,
             waiting=waits.total if waits is not None else await visit.desk.waiting_count(),

@@ -25,7 +25,7 @@ from core.values import Line
 from web import words
 from web.assets import Assets
 from web.picture import fits
-from web.waiting import changes_of
+from web.waiting import changes_of, stands
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 Connection = ASGIConnection[Any, Any, Any, Any]
@@ -59,6 +59,8 @@ class Renderer:
             gate_icon=words.gate_icon,
             sentence=sentence,
             changes_of=changes_of,
+            stands=stands,
+            hold_words=words.HOLDS,
         )
         self.env.filters.update(
             money=lambda micros: words.money(micros, agency.currency),

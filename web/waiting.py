@@ -56,6 +56,22 @@ class Sieve:
         return f"?{query}" if query else ""
 
 
+OURS = {"_csrf_token", "fingerprint", "act", "_then"}  # fields of a form that nobody writes
+
+
+def written_in(form: Mapping[str, str]) -> dict[str, str]:
+    """What a person wrote in a form."""
+    return {name: text for name, text in form.items() if name not in OURS}
+
+
+def stands(request: Request) -> str:
+    """How a request stands, in one word for the address of a stream: whatever changes it is shown to its reader."""
+    hold = request.hold
+    if hold is not None and (hold.lasts or hold.why_not):
+        return f"{request.status}-{'held' if hold.lasts else 'dropped'}"
+    return f"{request.status}-decided" if not request.waits and request.status == "Waiting" else str(request.status)
+
+
 MASKED = "hidden"  # how the agency writes an argument that no page may show
 
 

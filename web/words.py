@@ -228,8 +228,15 @@ _BECAME = {
 }
 
 
+HOLDS = {"approve": "yes", "refuse": "no", "answer": "answer", "decline": "“I cannot say”"}  # what was held
+_HELD = {"approve": "approved", "refuse": "refused", "answer": "answered", "decline": "could not say"}
+
+
 def look_of_request(request: Proposal | Question) -> Look:
     """The look of what became of a proposal or question, without its subject: "approved, with changes"."""
+    if request.hold is not None and request.hold.lasts:
+        changed = isinstance(request, Proposal) and request.edited is not None
+        return Look("progress", "clock", _HELD[request.hold.act] + (", with changes" if changed else ""))
     if isinstance(request, Proposal):
         if request.status is ProposalStatus.WAITING and request.decided_at is not None:
             return Look("progress", "working", "approved, and it is under way")

@@ -88,9 +88,16 @@ async function list() {
   if (!dialog.open) dialog.showModal();
 }
 
+// From any page: what was decided last, while it is held.
+function undo() {
+  const button = document.querySelector('[data-key="z"]');
+  if (button) button.click();
+  else say("There is nothing to take back.");
+}
+
 const ACTS = {
   a: arm, n: next, o: () => document.activeElement?.matches?.(".req") && document.activeElement.click(),
-  r: () => press("r"), e: () => press("e"), A: () => press("A"), u: () => press("u"), "?": list,
+  z: undo, r: () => press("r"), e: () => press("e"), A: () => press("A"), u: () => press("u"), "?": list,
 };
 
 function onKey(event) {

@@ -5,6 +5,7 @@ import { tree } from "./tree.js";
 import { edits } from "./edits.js";
 import { drafts } from "./drafts.js";
 import { keys } from "./keys.js";
+import { held } from "./held.js";
 import { map } from "./map.js";
 import { proof } from "./proof.js";
 
@@ -20,6 +21,7 @@ function dress(root = document) {
 dress();
 live(dress);
 drafts();
+held();
 document.addEventListener("htmx:after:swap", () => dress());
 
 // A menu closes when something else is pressed, and on Escape, which gives the focus back to what opened it.

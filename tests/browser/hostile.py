@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -90,6 +91,7 @@ def shelves(**settings: Any) -> Agency:
             "default_model": "Everyday",
             "policies": Policies(staff, staff, staff, staff, staff),
             "task_budget": Decimal("0.05"),
+            "undo_for": timedelta(0),
         }
         | settings
     )

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
-from tests.browser.walking import approve, give, give_with_note
+from tests.browser.walking import approve, give, give_with_note, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -111,6 +111,17 @@ def test_axe_finds_nothing_on_any_page_in_light_and_dark_wide_and_on_a_phone(
     for name, address in {"door": "/sign-in", "link": shop.links["Noor"], "used": "/sign-in/link/x"}.items():
         found += _faults(stranger, axe, name, address)
     assert found == []
+
+
+def test_axe_finds_nothing_while_a_decision_can_be_taken_back(axe: str, fresh: Open, serve: Serve) -> None:
+    server, page = serve("tests.browser.at_once:patient"), fresh(bypass_csp=True, reduced_motion="reduce")
+    sign_in(page, server, "Mia")
+    give_with_note(page, "Looked at by axe, held")
+    card = page.url
+    page.get_by_role("button", name="Approve", exact=True).click()
+    page.locator("#held").get_by_role("button", name="Undo").wait_for()
+    addresses = {"line": f"{server.base}/inbox", "receipt": card, "elsewhere": f"{server.base}/work"}
+    assert [fault for name, address in addresses.items() for fault in _faults(page, axe, name, address)] == []
 
 
 def _faults(page: Page, axe: str, name: str, address: str) -> list[str]:

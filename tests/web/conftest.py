@@ -11,6 +11,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, cast
 from uuid import UUID
 
@@ -178,10 +179,13 @@ async def site(sqlite_database: str) -> AsyncIterator[Site]:
 
 
 @asynccontextmanager
-async def open_site(database: str, clock: Clock | None = None, **settings: Any) -> AsyncIterator[Site]:
-    """A site whose application is made with these settings."""
+async def open_site(
+    database: str, clock: Clock | None = None, undo_for: timedelta = timedelta(0), **settings: Any
+) -> AsyncIterator[Site]:
+    """A site whose application is made with these settings. A decision is carried out at once, unless `undo_for` says
+    how long it is held."""
     policies = replace(builders.POLICIES, audits_agents=has_role("auditor"))
-    agency = builders.make(database, policies=policies, name="The Shelves", clock=clock)
+    agency = builders.make(database, policies=policies, name="The Shelves", clock=clock, undo_for=undo_for)
     app = create_app(agency, **settings)
     async with opened(app):
         mia = await agency.add_person("mia@bindery.test", "Mia", roles=["binder"])

@@ -1,13 +1,17 @@
 """Deciding: each act is a form of its own, posted from the card and answered with a redirect to its receipt.
 
 A decision names the fingerprint of what was shown. When it comes too late, or what waits has changed, nothing happens
-and the card says who decided, when, or what is different.
+and the card says who decided, when, or what is different. A decision is held for the agency's `undo_for`, and can be
+taken back until then: what was written with it is kept as a draft meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Literal
 from uuid import UUID
 
@@ -16,22 +20,23 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 from litestar.response import Redirect
 
-from core.errors import AlreadyDecided, BadInput, HandonError, NotAllowed, NotWaiting, Stale
-from core.values import Proposal, RuleOffer
+from core.errors import AlreadyDecided, BadInput, HandonError, NotAllowed, NotFound, NotWaiting, Stale
+from core.values import DraftAct, Proposal, RuleOffer
 from web.bounding import Sentence, bounds_from, choices_of, tried
 from web.deps import Visit, go, today
 from web.forms import fields_of
 from web.posted import changed, values_of
-from web.waiting import Request, Sieve, begun_of, masked_of, request_of, what_waits
+from web.waiting import Request, Sieve, begun_of, masked_of, request_of, what_waits, written_in
 
 Answer = Response[str] | Redirect
+Draft = tuple[DraftAct, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """Why a decision did nothing, for the head of the card."""
 
-    kind: str  # "decided", "stale", "over", "wrong"
+    kind: str  # "decided", "stale", "over", "late", "wrong"
     text: str
     error: HandonError | None = None
     wrote: str = ""  # what the person wrote, where it was not sent
@@ -56,11 +61,24 @@ async def _show(visit: Visit, opened: Request, mode: str, status: int = 200, **c
 
 
 async def _decide(
-    visit: Visit, item: UUID, act: Callable[[], Awaitable[object]], mode: str = "card", wrote: str = "", **kept: Any
+    visit: Visit,
+    item: UUID,
+    act: Callable[[timedelta | None], Awaitable[object]],
+    mode: str = "card",
+    wrote: str = "",
+    draft: Draft | None = None,
+    **kept: Any,
 ) -> Answer:
-    """Do it and go to the receipt; or show the card again with why nothing was done, and what was written."""
+    """Do it and go on, to the receipt or to the next request; or show the card again with why nothing was done, and
+    what was written. `act` is given how long to hold it."""
+    hold = visit.agency.settings.undo_for or None
+    sieve = Sieve.of(visit.request.query_params)
+    after = await _after(visit, item, sieve) if hold and (await visit.form()).get("_then") == "next" else None
+    if hold and draft is not None:
+        with suppress(HandonError):  # where none is kept the decision itself says why
+            await visit.desk.keep_draft(item, *draft)
     try:
-        await act()
+        await act(hold)
     except AlreadyDecided as error:
         trouble = Trouble("decided", str(error), error, wrote)
     except NotWaiting as error:
@@ -77,15 +95,49 @@ async def _decide(
         trouble = Trouble("wrong", str(error), error)
         return await _show(visit, await request_of(visit.desk, item), mode, 403, trouble=trouble, **kept)
     else:
-        return go(f"/inbox/{item}{Sieve.of(visit.request.query_params).keep}")
+        return go(f"/inbox/{item}{sieve.keep}") if after is None else _on_to(f"/inbox/{after}{sieve.keep}")
     return await _show(visit, await request_of(visit.desk, item), "card", 409, trouble=trouble)
+
+
+async def _after(visit: Visit, item: UUID, sieve: Sieve) -> UUID | None:
+    """What is opened once this is decided: the one below it, else the first of the list, if there is another."""
+    waits = await what_waits(visit.desk, sieve, item)
+    if waits.place is None:
+        return None
+    first = next((request.id for group in waits.groups for request in group.requests if request.id != item), None)
+    return waits.place.after or first
+
+
+def _on_to(address: str) -> Response[str]:
+    """Have the page's script open the next request. Only the script asks for that; a plain form never does."""
+    oob = "#badge:outerMorph,#held:outerMorph"
+    where = {"path": address, "target": "#main", "select": "#main", "swap": "outerMorph", "selectOOB": oob}
+    return Response("", media_type="text/html", headers={"HX-Location": json.dumps(where)})
+
+
+@post("/inbox/{item:uuid}/undo")
+async def undo(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
+    """Take back what was decided and is held still; where it is too late the card says what came of it."""
+    try:
+        await visit.desk.take_back(item)
+    except (NotFound, NotWaiting) as error:
+        opened = await request_of(visit.desk, item)
+        return await _show(visit, opened, "card", 409, trouble=Trouble("late", str(error), error))
+    return go(f"/inbox/{item}")
+
+
+@get("/inbox/{item:uuid}/held")
+async def held(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
+    """The line over the page about what was decided last, as it stands now."""
+    return visit.fragment("_fragments/held_line.html", request=await request_of(visit.desk, item))
 
 
 @post("/inbox/{item:uuid}/approval")
 async def approval(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     """Approve exactly what was shown."""
     form = await visit.form()
-    return await _decide(visit, item, lambda: visit.desk.approve(item, fingerprint=form.get("fingerprint") or None))
+    mark = form.get("fingerprint") or None
+    return await _decide(visit, item, lambda hold: visit.desk.approve(item, fingerprint=mark, hold=hold))
 
 
 @get("/inbox/{item:uuid}/refusal")
@@ -103,7 +155,13 @@ async def refusal(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer
     said = form.get("reason", "").strip()
     mark = form.get("fingerprint") or None
     return await _decide(
-        visit, item, lambda: visit.desk.refuse(item, said, fingerprint=mark), "refuse", said, reason=said
+        visit,
+        item,
+        lambda hold: visit.desk.refuse(item, said, fingerprint=mark, hold=hold),
+        "refuse",
+        said,
+        ("refuse", written_in(form)),
+        reason=said,
     )
 
 
@@ -129,7 +187,12 @@ async def edited(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     given = {**opened.arguments, **args} if changed(args, known) else None
     mark = str(form.get("fingerprint") or "") or None
     return await _decide(
-        visit, item, lambda: visit.desk.approve(item, args=given, fingerprint=mark), "edit", fields=fields
+        visit,
+        item,
+        lambda hold: visit.desk.approve(item, args=given, fingerprint=mark, hold=hold),
+        "edit",
+        draft=("edit", written_in({name: str(value) for name, value in form.multi_items()})) if given else None,
+        fields=fields,
     )
 
 
@@ -161,7 +224,7 @@ async def approval_with_rule(visit: NamedDependency[Visit], item: FromPath[UUID]
     """Approve exactly what was shown, and let the agent do such things alone from now on, within the bounds."""
     opened = await visit.desk.proposal(item)
     if not opened.may_decide:  # somebody was first: the decision says so itself
-        return await _decide(visit, item, lambda: visit.desk.approve(item))
+        return await _decide(visit, item, lambda hold: visit.desk.approve(item))
     form = await visit.form()
     offer = await visit.desk.rule_offer_with(item)
     asked = choices_of(offer, today(visit), opened, form)
@@ -174,7 +237,7 @@ async def approval_with_rule(visit: NamedDependency[Visit], item: FromPath[UUID]
     return await _decide(
         visit,
         item,
-        lambda: visit.desk.approve(item, fingerprint=mark, from_now_on=whose, bounds=bounds),
+        lambda hold: visit.desk.approve(item, fingerprint=mark, from_now_on=whose, bounds=bounds),
         "rule",
         **step,
     )
@@ -199,7 +262,13 @@ async def answer(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
     if not said:
         trouble = Trouble("wrong", "Choose one, or write your own words. Nothing was sent.")
         return await _show(visit, opened, "card", 422, trouble=trouble)
-    return await _decide(visit, item, lambda: visit.desk.answer(item, said), wrote=said)
+    return await _decide(
+        visit,
+        item,
+        lambda hold: visit.desk.answer(item, said, hold=hold),
+        wrote=said,
+        draft=("answer", written_in(form)),
+    )
 
 
 @get("/inbox/{item:uuid}/decline")
@@ -215,7 +284,15 @@ async def decline(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer
     """Say that one cannot answer; the agent is told, and goes on."""
     form = await visit.form()
     said = form.get("reason", "").strip()
-    return await _decide(visit, item, lambda: visit.desk.decline(item, reason=said), "decline", said, reason=said)
+    return await _decide(
+        visit,
+        item,
+        lambda hold: visit.desk.decline(item, reason=said, hold=hold),
+        "decline",
+        said,
+        ("decline", written_in(form)),
+        reason=said,
+    )
 
 
 def _open_arguments(proposal: Proposal) -> dict[str, Any]:
@@ -233,5 +310,5 @@ def _count(wrong: dict[str, str]) -> Trouble:
 
 handlers = (
     *(approval, reason, refusal, editing, edited, from_now_on, rule_trial, approval_with_rule),
-    *(answer, cannot_say, decline),
+    *(answer, cannot_say, decline, undo, held),
 )

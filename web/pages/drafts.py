@@ -13,8 +13,7 @@ from litestar.response import Redirect
 from core.errors import BadInput
 from core.values import DraftAct
 from web.deps import Visit, go
-
-OURS = {"_csrf_token", "fingerprint", "act"}  # fields of the form that nobody writes
+from web.waiting import written_in
 
 
 @post("/inbox/{item:uuid}/draft")
@@ -24,7 +23,7 @@ async def keep(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Redirect 
     act = next((known for known in get_args(DraftAct) if known == form.get("act")), None)
     if act is None:
         raise BadInput({"act": "There is no such draft."})
-    await visit.desk.keep_draft(item, act, {name: text for name, text in form.items() if name not in OURS})
+    await visit.desk.keep_draft(item, act, written_in(form))
     return Response(None, status_code=204) if "x-draft" in visit.request.headers else go(f"/inbox/{item}")
 
 
