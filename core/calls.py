@@ -16,6 +16,8 @@ from core.offer import ASK_PERSON, CONSULT, HAND_BACK, offer
 from core.scene import Scene
 from core.values import Gate, TraceKind
 
+NO_CHOICES = "Choices are a list; each is a text, or has a choice and its consequence."
+
 
 @dataclass(slots=True)
 class Calls:
@@ -96,11 +98,22 @@ def _ask(scene: Scene, calls: Calls, call: ModelCall) -> None:
     asked = read_object(call.arguments_text)
     question, context = _question(asked)
     choices = asked.get("choices") or []
-    if not isinstance(choices, list) or not all(isinstance(choice, str | int | float) for choice in choices):
-        raise BadInput({"choices": "Choices are a list of texts."})
-    texts = [str(choice) for choice in choices]
-    id = questions.ask(scene.house, scene.tx, scene.tree, scene.receipt, scene.agent, question, context, texts)
+    if not isinstance(choices, list):
+        raise BadInput({"choices": NO_CHOICES})
+    read = [_choice(choice) for choice in choices]
+    id = questions.ask(scene.house, scene.tx, scene.tree, scene.receipt, scene.agent, question, context, read)
     calls.add(call, "question", subject=id)
+
+
+def _choice(given: Any) -> tuple[str, str]:
+    """A choice, and what follows if it is chosen; empty where the model does not say. Raises BadInput."""
+    if isinstance(given, dict):
+        choice, consequence = given.get("choice"), given.get("consequence") or ""
+        if isinstance(choice, str | int | float) and isinstance(consequence, str):
+            return str(choice), consequence.strip()
+    elif isinstance(given, str | int | float):
+        return str(given), ""
+    raise BadInput({"choices": NO_CHOICES})
 
 
 def _use(scene: Scene, calls: Calls, call: ModelCall, said: str) -> None:

@@ -34,7 +34,20 @@ _ASK = ToolOffer(
         "properties": {
             "question": {"type": "string"},
             "context": {"type": "string", "description": "What they need to know to answer."},
-            "choices": {"type": "array", "items": {"type": "string"}},
+            "choices": {
+                "type": "array",
+                "description": "Each a text, or with what follows if it is chosen.",
+                "items": {
+                    "anyOf": [
+                        {"type": "string"},
+                        {
+                            "type": "object",
+                            "properties": {"choice": {"type": "string"}, "consequence": {"type": "string"}},
+                            "required": ["choice", "consequence"],
+                        },
+                    ]
+                },
+            },
         },
         "required": ["question"],
     },

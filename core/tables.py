@@ -49,6 +49,12 @@ def _open_ones() -> Index:
     return Index(None, "asked_at", sqlite_where=waiting, postgresql_where=waiting)
 
 
+def _held(*columns: str) -> Index:
+    """Decisions that are held now: few, whatever there was before."""
+    held = text("ended_at is null")
+    return Index(None, *columns, sqlite_where=held, postgresql_where=held)
+
+
 person = Table(
     "person",
     metadata,
@@ -320,7 +326,7 @@ help = Table(
     Column("asked_model", String(200), nullable=False),
     Column("question", Text, nullable=False),
     Column("context", Text, nullable=False),
-    Column("choices", Text, nullable=False),  # JSON: [text, ...]
+    Column("choices", Text, nullable=False),  # JSON: [text or [text, what follows], ...]
     Column("through", Text, nullable=False),
     Column("asked_of", _id(), ForeignKey("person.id")),
     Column("answer", Text, nullable=False),
@@ -371,8 +377,8 @@ held_decision = Table(
     CheckConstraint("act in ('approve','refuse','answer','decline')", name="act"),
     CheckConstraint("release_at > made_at", name="times"),
     CheckConstraint("why_not = '' or ended_at is not null", name="why_not"),
-    Index(None, "release_at", sqlite_where=text("ended_at is null"), postgresql_where=text("ended_at is null")),
-    Index(None, "person", "made_at"),
+    _held("release_at"),
+    _held("person", "made_at"),
 )
 
 # How a person likes their pages; who has no row likes them as they are.

@@ -150,13 +150,15 @@ class Says:
     @staticmethod
     def ask(
         question: str,
-        choices: Sequence[str] = (),
+        choices: Sequence[str | tuple[str, str]] = (),
         *,
         context: str = "",
         said: str = "",
         tokens: tuple[int, int] = TOKENS,
     ) -> Turn:
-        asked = {"question": question, "choices": list(choices), "context": context}
+        """A question; a choice is a text, or a text and what follows if it is chosen."""
+        given = [one if isinstance(one, str) else {"choice": one[0], "consequence": one[1]} for one in choices]
+        asked = {"question": question, "choices": given, "context": context}
         return Says.raw(ASK_PERSON, canonical(asked), said=said, tokens=tokens)
 
     @staticmethod

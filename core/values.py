@@ -620,6 +620,7 @@ class Question:
     question: str
     context: str
     choices: tuple[str, ...]
+    consequences: tuple[str, ...]  # of each choice, in the agent's words, what follows; empty where it does not say
     asked_through: str
     through: tuple[str, ...]
     asked_of: UUID | None

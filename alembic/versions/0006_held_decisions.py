@@ -35,11 +35,11 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("request", name=op.f("pk_held_decision")),
     )
     held = sa.text("ended_at is null")
-    op.create_index(
-        op.f("ix_held_decision_release_at"),
-        "held_decision",
-        ["release_at"],
-        sqlite_where=held,
-        postgresql_where=held,
-    )
-    op.create_index(op.f("ix_held_decision_person_made_at"), "held_decision", ["person", "made_at"])
+    for columns in (["release_at"], ["person", "made_at"]):
+        op.create_index(
+            op.f(f"ix_held_decision_{'_'.join(columns)}"),
+            "held_decision",
+            columns,
+            sqlite_where=held,
+            postgresql_where=held,
+        )

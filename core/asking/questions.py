@@ -37,9 +37,17 @@ _ANSWER = Statement(
 
 
 def ask(
-    house: House, tx: Tx, tree: Tree, row: Any, agent: Agent, question: str, context: str, choices: list[str]
+    house: House,
+    tx: Tx,
+    tree: Tree,
+    row: Any,
+    agent: Agent,
+    question: str,
+    context: str,
+    choices: list[tuple[str, str]],
 ) -> str:
-    """Put a question to the person; answers its id. Writes one line and a help row (rules P8, C7)."""
+    """Put a question to the person; answers its id. `choices` are texts, each with what the agent says would follow,
+    or nothing. Writes one line and a help row (rules P8, C7)."""
     asked_of = whom.whom(tx, tree, row)
     if asked_of is None:
         raise HandonError(
@@ -56,7 +64,7 @@ def ask(
         "asked_model": "",
         "question": question,
         "context": context,
-        "choices": json.dumps(choices, ensure_ascii=False),
+        "choices": json.dumps([list(one) if one[1] else one[0] for one in choices], ensure_ascii=False),
         "through": whom.through(row.agents),
         "asked_of": asked_of,
         "answer": "",
@@ -79,7 +87,8 @@ def ask(
             "question": id,
             "text": question,
             "context": context,
-            "choices": choices,
+            "choices": [choice for choice, _ in choices],
+            **({"consequences": dict(says)} if (says := [one for one in choices if one[1]]) else {}),
             **({"deadline": kept["deadline"]} if kept["deadline"] is not None else {}),
         },
     )

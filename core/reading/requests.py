@@ -322,6 +322,7 @@ def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
     hold = _hold(tx, reader, row.id, row.status)
     lasts = hold is not None and hold.lasts  # then it counts as answered
     waits = row.status == "Waiting" and not lasts
+    choices = json.loads(row.choices)
     answers = waits and reader.id is not None and whom.may_decide(tx, row.asked_of, row.top_agent, reader.id)
     return Question(
         id=to_uuid(row.id),
@@ -332,7 +333,8 @@ def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
         agent_label=house.label(row.agent),
         question=row.question,
         context=row.context,
-        choices=tuple(json.loads(row.choices)),
+        choices=tuple(one if isinstance(one, str) else one[0] for one in choices),
+        consequences=tuple("" if isinstance(one, str) else one[1] for one in choices),
         asked_through=whom.through_words(house, row.through),
         through=tuple(house.labels(row.through)),
         asked_of=to_uuid(row.asked_of) if row.asked_of else None,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
-from handon import AlreadyDecided, BadInput, HelpFrom, HelpStatus, NotAllowed, NotFound, NotWaiting, Question
+from handon import AlreadyDecided, BadInput, HelpFrom, HelpStatus, NotAllowed, NotFound, NotWaiting, Question, TraceKind
 from handon.testing import AgentCast, AgentScript, Says, TestClock
 from tests.builders import Answer, Clerk, Find, Head, Oversee, Shop, hears, look_up, shop
 
@@ -177,6 +178,32 @@ async def test_a_question_of_work_that_has_ended_is_closed(database: str, clock:
             await desk.answer(question.id, "black")
         assert await desk.questions() == []
         assert (await desk.question(question.id)).status is HelpStatus.CLOSED
+
+
+# P8
+async def test_a_choice_may_say_what_follows_and_is_answered_by_itself(database: str, clock: TestClock) -> None:
+    async with shop(database, [Clerk()], clock=clock) as opened:
+        ask = Says.ask("Which ink?", [("black", "It is there."), "red", ("blue", " ")])
+        outcome, heard, [question] = await asked(opened, ask)
+        assert question.choices == ("black", "red", "blue") and question.consequences == ("It is there.", "", "")
+        desk = opened.agency.desk(opened.mia)
+        [line] = [line for line in await desk.trace_of(outcome.task) if line.kind is TraceKind.ASKED]
+        said = json.loads(line.payload)
+        assert said["choices"] == ["black", "red", "blue"] and said["consequences"] == {"black": "It is there."}
+        await desk.answer(question.id, "black")
+        await opened.agency.settle()
+        assert heard.told(Clerk) == ["black"]
+
+
+# P8
+@pytest.mark.parametrize(
+    "choices", ['[{"consequence":"x"}]', '[{"choice":["x"]}]', '[{"choice":"x","consequence":1}]', "[null]", "{}x"]
+)
+async def test_choices_that_are_none_are_told_to_the_model(database: str, clock: TestClock, choices: str) -> None:
+    async with shop(database, [Clerk()], clock=clock) as opened:
+        ask = Says.raw("ask_person", f'{{"question":"Which?","choices":{choices}}}')
+        outcome, heard, questions = await asked(opened, ask)
+        assert (outcome.done, questions, len(heard.told(Clerk))) == (True, [], 1)
 
 
 # P8

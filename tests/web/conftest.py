@@ -75,7 +75,7 @@ class Site:
         outcome = await (await self.desk(self.mia)).of(Clerk).do(Note(), shelf, about=about)
         return outcome.task
 
-    async def asks(self, question: str, *choices: str) -> UUID:
+    async def asks(self, question: str, *choices: str | tuple[str, str]) -> UUID:
         """Give work for Mia whose clerk asks her something; answers the whole's id once it waits."""
         script = AgentScript(Says.ask(question, choices), Says.hand_back(Answer(text="so be it")))
         self.agency.script(AgentCast().plays(Clerk, script))

@@ -141,6 +141,14 @@ async def test_a_question_is_answered_by_choice_or_in_own_words(site: Site) -> N
         await site.agency.settle()
 
 
+async def test_what_follows_a_choice_stands_under_it_as_the_agents_words(site: Site) -> None:  # P8
+    await site.asks("Which blue?", ("Indigo", "It has to be ordered."), "Slate")
+    item = (await (await site.desk(site.mia)).questions())[0].id
+    page = (await (await site.signed_in(site.mia)).get(f"/inbox/{item}")).text
+    assert '<b dir="auto">Indigo</b><small dir="auto">It has to be ordered.</small>' in page
+    assert "What stands under a choice is Clerk’s words." in text_of(page)
+
+
 async def test_a_question_may_be_declined_and_the_agent_is_told(site: Site) -> None:  # P8
     await site.asks("Which blue?")
     item = (await (await site.desk(site.mia)).questions())[0].id
