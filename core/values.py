@@ -768,6 +768,7 @@ SINGLE_KEYS = {
     "o": "Open the row",
     "u": "Back to the list",
     "n": "The next request that waits for you, from any page",
+    "z": "Undo the last decision, from any page, while it is held",
     "g": "Go: with a second key to a page",
     "?": "All keys",
 }
@@ -786,6 +787,32 @@ class Preferences:
     def key(self, usual: str) -> str:
         """The key that does what this one usually does."""
         return dict(self.keys).get(usual, usual)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStands:
+    """One of the agency's models, as a newcomer asks of it."""
+
+    name: str
+    model: str
+    scripted: bool  # a script plays it: nothing leaves, and nothing is charged by anybody
+    missing: str  # without which it cannot be asked; empty: nothing
+    agents: tuple[str, ...]  # that work with it
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What there is, what is missing, and how far somebody who is new here has come."""
+
+    agents: int
+    skills: int
+    unsponsored: tuple[str, ...]  # agents nobody answers for
+    models: tuple[ModelStands, ...]
+    people: int
+    database: str
+    latest: Work | None  # the newest work that they may see
+    waiting: int  # for their decision
+    decided: bool  # they, or whoever decides beside them, have decided something
 
 
 @dataclass(frozen=True, slots=True)

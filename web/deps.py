@@ -36,6 +36,7 @@ class Visit:
             me=self.desk.person,
             may=self.desk.may,
             likes=self.desk.likes,
+            has_work=self.desk.begun,
             nav=nav,
             **shell,
             **context,

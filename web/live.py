@@ -233,6 +233,28 @@ class AuditWatch:
         return [ServerSentEvent(data=html)]
 
 
+@dataclass
+class StartWatch:
+    """How far somebody who is new here has come."""
+
+    root: UUID | None = None
+    rest: float = REST_NOW
+    said: str = ""
+
+    async def news(self, visit: Visit) -> list[ServerSentEvent]:
+        html = visit.renderer.html(
+            "live/start.html",
+            visit.request,
+            found=await visit.desk.beginning(),
+            may=visit.desk.may,
+            waiting=await visit.desk.waiting_count(),
+        )
+        if html == self.said:
+            return []
+        self.said = html
+        return [ServerSentEvent(data=html)]
+
+
 @get("/live")
 async def stream(
     visit: NamedDependency[Visit],
@@ -245,6 +267,7 @@ async def stream(
     now: FromQuery[bool] = False,
     stopped: FromQuery[datetime | None] = None,
     audit: Annotated[int | None, QueryParameter(ge=0)] = None,
+    start: FromQuery[bool] = False,
 ) -> ASGIApp:
     """The stream of one page. What its reader may not see is not found, before anything is sent."""
     watch: Watch
@@ -259,6 +282,8 @@ async def stream(
     elif audit is not None:
         watch = AuditWatch(audit)
         await visit.desk.recorded()
+    elif start:
+        watch = StartWatch()
     else:
         if item is not None:
             await request_of(visit.desk, item)

@@ -17,8 +17,9 @@ from core.desk.requests import Decides
 from core.desk.spending import Spending
 from core.desk.works import Show
 from core.errors import NotAllowed
+from core.reading import Reader
 from core.store import Tx
-from core.values import Abilities, Person, Preferences
+from core.values import Abilities, Beginning, Person, Preferences
 
 __all__ = ["Desk", "Hand", "Outcome", "Show"]
 
@@ -27,14 +28,16 @@ class Desk(Gives, Decides, Spending, Oversees, Agents, Audits):
     """`agency.desk(person)`; None for the app itself, which sees all and decides nothing."""
 
     async def look(self) -> Desk:
-        """Read who this is, what they may and what they like, for `person`, `may` and `likes`. Raises NotFound."""
+        """Read who this is, what they may and like, and whether there is any work for them to see, for `person`, `may`,
+        `likes` and `begun`. Raises NotFound."""
 
-        def who(tx: Tx) -> tuple[Person | None, Abilities, Preferences]:
+        def who(tx: Tx) -> tuple[Person | None, Abilities, Preferences, bool]:
             found = people.find(tx, self._id) if self._id is not None else None
             likes = preferences.of(tx, self._id) if self._id is not None else Preferences()
-            return found, reading.abilities(self._house, found), likes
+            may = reading.abilities(self._house, found)
+            return found, may, likes, reading.begun(tx, Reader(self._id, may))
 
-        self.person, self.may, self.likes = await self._store.read(who)
+        self.person, self.may, self.likes, self.begun = await self._store.read(who)
         return self
 
     async def choose(self, likes: Preferences, name: str | None = None) -> None:
@@ -49,6 +52,10 @@ class Desk(Gives, Decides, Spending, Oversees, Agents, Audits):
                 people.rename(tx, self._id, name)
 
         await self._store.write(keep)
+
+    async def beginning(self) -> Beginning:
+        """What there is, what is missing, and how far this person has come."""
+        return await self._read(lambda tx, reader: reading.beginning(self._house, tx, reader))
 
     def of(self, agent: type[Agent] | str) -> Hand:
         """Give this agent work. Raises NotFound for one the app does not have."""

@@ -24,6 +24,7 @@ class Part:
         self.person: Person | None = None
         self.may: Abilities = reading.ALL
         self.likes = Preferences()
+        self.begun = True
 
     async def _read(self, fn: Callable[[Tx, Reader], T]) -> T:
         return await self._store.read(lambda tx: fn(tx, self._reader(tx)))

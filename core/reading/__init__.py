@@ -8,6 +8,7 @@ from core.reading.agents import DAYS as USED_DAYS
 from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
 from core.reading.audit import audit, recorded, verification_last
 from core.reading.audit import opened as line_opened
+from core.reading.beginning import beginning, begun
 from core.reading.lines import lines
 from core.reading.meter import account_of, accounts, calls, meter, prices
 from core.reading.needs import (
@@ -52,6 +53,8 @@ __all__ = [
     "accounts",
     "answered",
     "audit",
+    "beginning",
+    "begun",
     "calls",
     "check",
     "closed_as_abandoned",

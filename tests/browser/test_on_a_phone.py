@@ -49,7 +49,7 @@ def test_no_page_scrolls_sideways_and_every_act_fits_a_thumb(mias: Open) -> None
         *(done, f"{done}/record", f"{done}/stop", "/health", "/nowhere"),
         *("/map?tools=yes", "/map?chosen=Planner", "/map?chosen=Planner.Buyer.PriceCloth", "/map?view=list"),
         *("/map/ask?agent=Planner&tool=note_on_volume", "/agents/Planner", "/agents/Collator"),
-        *("/settings", "/settings/keys"),
+        *("/settings", "/settings/keys", "/start"),
     ):
         expect_fit(page, address)
 
