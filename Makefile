@@ -1,4 +1,4 @@
-# make install | run | test | check | rules | soak | bench | pictures | lock
+# make install | run | test | check | rules | soak | bench | bench-web | pictures | lock
 #
 # Every target first brings .venv up to what pyproject.toml and requirements.lock say: with uv where it is on the
 # PATH, else with venv and pip. Nothing is installed outside .venv.
@@ -15,7 +15,7 @@ STAMP := $(VENV)/.installed
 UV := $(shell command -v uv 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test check rules soak bench pictures lock
+.PHONY: help install run test check rules soak bench bench-web pictures lock
 
 help:
 	@echo "make run       the demo on http://127.0.0.1:$(PORT) (PORT=..., HANDON_DATABASE=...)"
@@ -23,7 +23,8 @@ help:
 	@echo "make check     ruff, mypy, import-linter, and whether a test holds each rule"
 	@echo "make rules     each rule, and the tests that hold it"
 	@echo "make soak      two minutes of work whose processes are killed again and again (ARGS=--help)"
-	@echo "make bench     the benchmarks"
+	@echo "make bench     the benchmarks of the engine"
+	@echo "make bench-web those of the pages, in Chromium (ARGS=--help)"
 	@echo "make pictures  the screenshots of the docs, from the running demo"
 	@echo "make install   only the virtual environment"
 	@echo "make lock      pin anew what pyproject.toml allows (needs uv)"
@@ -67,8 +68,11 @@ soak: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ARGS)
 
+bench-web: $(STAMP)
+	$(BIN)/python -m bench.web $(ARGS)
+
 pictures: $(STAMP)
-	$(BIN)/python docs/pictures/make.py
+	$(BIN)/python -m docs.pictures.make $(ARGS)
 
 # Plain name==version lines: no index, no host, so that the file says the same whichever mirror was asked.
 lock:

@@ -1,104 +1,150 @@
-"""Makes the pictures of the docs from the real app: `make pictures`.
+"""Makes the pictures of the docs: `make pictures`, or `make pictures ARGS="inbox now"` for some.
 
-Starts the demo on a database of its own with a free port, follows Mia's link in Chromium, waits until the collator's
-note waits for her, and takes each picture. Run it after a change to what a page looks like.
+Serves the bindery of `shop.py` and takes each page of `pages.py` in light, in dark and on a phone, as
+PNG of at most 256 colours. Run it after a change to what a page looks like.
 """
 
 from __future__ import annotations
 
-import os
+import base64
 import re
-import shutil
-import socket
-import subprocess
+import struct
 import sys
 import tempfile
-import threading
-import time
+import zlib
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from docs.pictures.pages import PAGES
+from docs.pictures.shop import CLOCK
+from tests.browser.conftest import CHROMIUM
+from tests.browser.serving import Server
+from tests.browser.walking import sign_in
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
-LINK = re.compile(r"http://\S+")
-PATIENCE = 60.0  # seconds
+APP = "docs.pictures.shop:bindery"
+LOOKS: dict[str, tuple[Literal["light", "dark"], int, int]] = {
+    "light": ("light", 1280, 800),
+    "dark": ("dark", 1280, 800),
+    "phone": ("light", 390, 844),
+}
+MOST = 4_000_000  # bytes of all of them
 
 
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+def places(server: Server) -> dict[str, str]:
+    """The addresses of the shop that its pages are asked for by."""
+
+    def one(query: str) -> str:
+        [(found,)] = server.rows(query)
+        return re.sub(r"(.{8})(.{4})(.{4})(.{4})(.{12})", r"\1-\2-\3-\4-\5", str(found))
+
+    waits = "SELECT id FROM whole WHERE about = 'Rebinding MS-14'"
+    return {
+        "waits": one(waits),
+        "done": one("SELECT id FROM whole WHERE about = 'Rebinding MS-17'"),
+        "part": one(f"SELECT id FROM piece WHERE agent = 'Collator' AND root = ({waits})"),
+        "item": one(f"SELECT id FROM proposal WHERE root = ({waits})"),
+    }
 
 
-def serve(port: int, database: str) -> tuple[subprocess.Popen[str], str]:
-    """The demo, and Mia's link as the server prints it."""
-    server = subprocess.Popen(
-        [
-            *(sys.executable, "-c", "from web.cli import main; main()"),
-            *("serve", "examples.bindery:bindery", "--demo", "--port", str(port), "--database", database),
-        ],
-        cwd=ROOT,
-        env=os.environ | {"HANDON_DEMO_PACE": "0.2", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1", "COLUMNS": "200"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
+def opened(browser: Browser, server: Server, cookies: Any) -> Page:
+    """A page whose clock stands where the shop's does."""
+    context = browser.new_context(
+        base_url=server.base,
+        storage_state=cookies,
+        timezone_id="UTC",
+        locale="en-GB",
+        reduced_motion="reduce",
     )
-    assert server.stdout is not None
-    seen: list[str] = []
-    threading.Thread(target=lambda out=server.stdout: seen.extend(iter(out.readline, "")), daemon=True).start()
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline and server.poll() is None:
-        text = "".join(seen)
-        # Mia's link stands on her line or on the one under it.
-        if (name := text.find("Mia")) >= 0 and (link := LINK.search(text, name)) and text.find("\n", link.end()) >= 0:
-            return server, link[0]
-        time.sleep(0.1)
-    server.kill()
-    raise SystemExit("The demo printed no link for Mia:\n" + "".join(seen))
+    context.clock.set_fixed_time(CLOCK.now())
+    return context.new_page()
 
 
-def take(page: Page, name: str, scheme: Literal["light", "dark"], width: int = 1280, height: int = 800) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.screenshot(path=HERE / f"{name}.png")
-    print(f"docs/pictures/{name}.png")
+# The pixels of a picture as numbers of a palette: its most frequent colours that can be told apart, and for every other
+# the nearest of them.
+COUNT = """
+async (picture) => {
+  const image = new Image();
+  image.src = `data:image/png;base64,${picture}`;
+  await image.decode();
+  const canvas = new OffscreenCanvas(image.width, image.height), context = canvas.getContext("2d");
+  context.drawImage(image, 0, 0);
+  const pixels = new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer), seen = new Map();
+  for (const pixel of pixels) seen.set(pixel, (seen.get(pixel) ?? 0) + 1);
+  const colours = [], number = new Map(), APART = 24;
+  for (const [pixel] of [...seen].sort((a, b) => b[1] - a[1] || a[0] - b[0])) {
+    const [r, g, b] = [pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255];
+    let nearest = 0, least = Infinity;
+    colours.forEach((one, n) => {
+      const far = (one[0] - r) ** 2 + (one[1] - g) ** 2 + (one[2] - b) ** 2;
+      if (far < least) { least = far; nearest = n; }
+    });
+    if (least > APART && colours.length < 256) nearest = colours.push([r, g, b]) - 1;
+    number.set(pixel, nearest);
+  }
+  let text = "";
+  for (const pixel of pixels) text += String.fromCharCode(number.get(pixel));
+  return [image.width, image.height, colours.flat(), btoa(text)];
+}
+"""
 
 
-def main() -> None:
-    port, folder = free_port(), tempfile.mkdtemp()
-    server, link = serve(port, f"sqlite:///{folder}/pictures.db")
-    try:
-        with sync_playwright() as playwright:
-            chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-            # Without one of the system's, the browser that `playwright install chromium` put there.
-            browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-            page = browser.new_page(device_scale_factor=2)
-            page.goto(link)
-            if "sign" in page.url:  # a link that asks for a press before it is used up
-                page.get_by_role("button").first.click()
-            page.goto(f"http://127.0.0.1:{port}/work")
-            page.get_by_role("link", name="Rebinding MS-14").first.click()
-            page.get_by_text("Waits for you").first.wait_for(timeout=PATIENCE * 1000)
-            page.wait_for_timeout(500)
-            take(page, "work-light", "light")
-            take(page, "work-dark", "dark")
-            take(page, "work-phone", "light", 390, 844)
-            page.goto(f"http://127.0.0.1:{port}/inbox")
-            page.get_by_role("link", name="Write on MS-14").first.click()
-            page.get_by_role("button", name="Approve").first.wait_for()
-            take(page, "inbox-light", "light")
-            take(page, "inbox-phone", "light", 390, 844)
-            browser.close()
-    finally:
-        server.terminate()
+def png(width: int, height: int, palette: list[int], pixels: bytes) -> bytes:
+    """A picture of one byte for each pixel, as a file."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    rows = b"".join(b"\0" + pixels[at : at + width] for at in range(0, width * height, width))
+    head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"PLTE", bytes(palette)), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(kind, body) for kind, body in parts)
+
+
+def take(page: Page, counter: Page, name: str, address: str) -> None:
+    """The three pictures of a page."""
+    size = 0
+    for look, (scheme, width, height) in LOOKS.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        page.goto(address)
+        if page.locator("#live").count():
+            page.locator("#live[data-is=live]").wait_for()
+        taken = base64.b64encode(page.screenshot()).decode()
+        *frame, pixels = counter.evaluate(COUNT, taken)
+        file = HERE / f"{name}-{look}.png"
+        file.write_bytes(png(*frame, base64.b64decode(pixels)))
+        size += file.stat().st_size
+    print(f"docs/pictures/{name}-*.png  {size / 1000:.0f} KB")
+
+
+def main(wanted: list[str]) -> int:
+    if unknown := set(wanted) - PAGES.keys():
+        print(f"There is no page {', '.join(sorted(unknown))}; there are {', '.join(PAGES)}.")
+        return 1
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        server = Server(Path(folder), APP).start()
+        executable = CHROMIUM if CHROMIUM.is_file() else None  # else the one that playwright has put there
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-lcd-text"])
         try:
-            server.wait(timeout=15)
-        except subprocess.TimeoutExpired:
-            server.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+            pages = {"": opened(browser, server, None)}
+            for name in ("Mia", "Noor"):
+                with browser.new_context() as context:
+                    sign_in(context.new_page(), server, name)
+                    pages[name] = opened(browser, server, context.storage_state())
+            found, counter = places(server), browser.new_page()
+            for name in wanted or PAGES:
+                who, address = PAGES[name]
+                take(pages[who], counter, name, address.format(**found))
+        finally:
+            browser.close()
+            server.stop()
+    size = sum(file.stat().st_size for file in HERE.glob("*.png"))
+    print(f"{size / 1e6:.1f} MB of {MOST / 1e6:.0f}")
+    return int(size > MOST)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

@@ -106,5 +106,7 @@ export function live(redress) {
   setInterval(() => { if (state === "live" && !document.hidden && Date.now() - heard > SILENT) show("lost"); }, 5000);
   const badge = document.getElementById("badge");
   if (badge) waits = Number(badge.textContent);
+  // The library may have connected before this was loaded, which nobody heard.
+  if ([...document.querySelectorAll("[data-stream]")].some((stream) => stream._htmx?.sse)) { heard = Date.now(); show("live"); }
   behind();
 }

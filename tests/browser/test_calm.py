@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
-from tests.browser.walking import give_errand, sign_in
+from tests.browser.walking import expect_live, give_errand, sign_in
 from tests.browser.watching import WATCH, delays, drift, follow, shifts
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -49,7 +49,7 @@ def test_no_page_shifts_and_no_row_drifts_in_ten_seconds_of_twenty_changes_each(
     rows: list[Watched] = [(whole, "#rows > :nth-child(9)"), (now, "#active tbody tr:nth-child(4)")]
     rows.append((inbox, ".reqs li li:nth-child(12) .req"))
     for page, _ in rows:
-        expect(page.locator("#live")).to_contain_text("Live")
+        expect_live(page)
     began = [follow(page, row) for page, row in rows]
     whole.wait_for_timeout(10_000)
 

@@ -20,7 +20,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open, Serve
 from tests.browser.cutting import Wire
 from tests.browser.serving import ROOT, free_port
-from tests.browser.walking import approve, give_errand, sign_in
+from tests.browser.walking import approve, expect_live, give_errand, sign_in
 from tests.browser.watching import WATCH, delays, shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -64,12 +64,22 @@ def test_a_stream_cut_fifty_times_loses_no_line_doubles_none_and_ends_as_the_ser
     assert int(re.sub(r"\D", "", now["count"])) >= 1000
     for reader in readers:
         expect(reader.locator("#head")).to_contain_text("Done")
-        expect(reader.locator("#live")).to_contain_text("Live")
+        expect_live(reader)
         assert reader.evaluate(SEEN) == now
         foot = [numbers for _, numbers in shown(reader)]
         assert all(numbers == list(range(numbers[0], numbers[-1] + 1)) for numbers in foot if numbers)
         assert [numbers[-1] for numbers in foot if numbers] == sorted(numbers[-1] for numbers in foot if numbers)
     wire.close()
+
+
+def test_a_page_whose_script_comes_after_its_stream_says_that_it_is_live(serve: Serve, fresh: Open) -> None:
+    server, page = serve(APP), fresh()
+    sign_in(page, server, "Mia")
+    late = fresh(storage_state=page.context.storage_state(), base_url=server.base)  # with nothing kept
+    late.route("**/js/live.js", lambda route: (late.wait_for_timeout(1500), route.continue_()))
+    with late.expect_response("**/live*"):
+        late.goto("/inbox")
+    expect_live(late)
 
 
 # Chromium without a screen shows every tab at once; a person's shows one of a window's. So the tabs are told.
@@ -106,7 +116,7 @@ def test_of_eight_tabs_each_opens_and_decides_though_a_browser_has_six_connectio
         tab.goto(f"{server.base}{card}")
     for n, tab in enumerate(tabs):
         look_at(tab, tabs)
-        expect(tab.locator("#live")).to_contain_text("Live")
+        expect_live(tab)
         expect(tab.locator("#badge")).to_have_text(str(8 - n))
         approve(tab)
     assert server.rows("SELECT count(*) FROM proposal WHERE decided_at IS NOT NULL") == [(8,)]
@@ -122,7 +132,7 @@ def test_eight_open_streams_do_not_hold_up_a_server_that_is_told_to_end(serve: S
         tabs, [whole, "/inbox", "/work", "/work/new", "/inbox/answered", whole, "/inbox", "/work"], strict=True
     ):
         tab.goto(address if address == whole else f"{server.base}{address}")
-        expect(tab.locator("#live")).to_contain_text("Live")
+        expect_live(tab)
     assert server.terminate(within=15) < 5
     expect(page.locator("#live")).not_to_contain_text("Live")
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, Serve
-from tests.browser.walking import WAITS, approve, expect_waiting, give, row, sign_in
+from tests.browser.walking import WAITS, approve, expect_live, expect_waiting, give, row, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -31,7 +31,7 @@ def test_a_newcomer_gives_work_watches_it_decides_and_sees_it_end(serve: Serve, 
     # Two pieces under the planner, side by side.
     page.locator("[role=row][aria-level='2']").filter(has_text="Working").nth(1).wait_for()
     expect(page.locator("#pieces")).to_have_text("3 in all")
-    expect(page.locator("#live")).to_contain_text("Live")
+    expect_live(page)
 
     # The collator's note waits for Mia, and everything above it for the collator.
     expect(row(page, "Collator")).to_contain_text(WAITS)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, Serve
-from tests.browser.walking import WAITS, approve, expect_waiting, give, row, sign_in, times_written
+from tests.browser.walking import WAITS, approve, expect_live, expect_waiting, give, row, sign_in, times_written
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -20,14 +20,14 @@ def test_a_server_killed_while_a_note_waits_comes_back_with_it_and_the_note_is_w
     sign_in(page, server, "Mia")
     whole = give(page, "MS-13")
     expect(row(page, "Collator")).to_contain_text(WAITS)
-    expect(page.locator("#live")).to_contain_text("Live")
+    expect_live(page)
     expect_waiting(page, 2)
 
     server.kill()
     expect(page.locator("#live")).to_contain_text(re.compile(r"Not connected since \d\d:\d\d"))
 
     server.start()
-    expect(page.locator("#live")).to_contain_text("Live")  # by itself
+    expect_live(page)  # by itself
     other = page.context.new_page()  # still signed in
     other.goto(f"{server.base}/inbox")
     other.get_by_role("link", name=re.compile("Write on MS-13: Leaf 77 missing")).click()
@@ -49,6 +49,6 @@ def test_a_server_told_to_end_does_so_with_pages_open(serve: Serve, fresh: Open)
     tabs = [page, page.context.new_page(), page.context.new_page()]
     for tab, address in zip(tabs, ("/inbox", "/work", "/work/new"), strict=True):
         tab.goto(f"{server.base}{address}")
-        expect(tab.locator("#live")).to_contain_text("Live")
+        expect_live(tab)
     assert server.terminate(within=10) < 5
     expect(page.locator("#live")).not_to_contain_text("Live")

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
-from tests.browser.walking import WAITS, approve, give_with_note, row, times_written
+from tests.browser.walking import WAITS, approve, expect_live, give_with_note, row, times_written
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -19,7 +19,7 @@ def test_whoever_decides_second_is_told_who_did_and_when(mias: Open) -> None:
     second.goto(first.url)
     third = first.context.new_page()  # one more, whose page is live
     third.goto(first.url)
-    expect(third.locator("#live")).to_contain_text("Live")
+    expect_live(third)
 
     approve(first)
     expect(third.locator(".receipt")).to_contain_text("You approved")

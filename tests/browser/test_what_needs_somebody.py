@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, Serve
-from tests.browser.walking import give_with_note, sign_in
+from tests.browser.walking import expect_live, give_with_note, sign_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -21,7 +21,7 @@ def test_what_comes_in_while_a_supervisor_reads_moves_no_row(serve: Serve, fresh
     rows = noor.locator(".active tbody tr")
     first = rows.filter(has_text="The first")
     expect(first).to_contain_text("Waits for Mia")
-    expect(noor.locator("#live")).to_contain_text("Live")
+    expect_live(noor)
     count, stood = rows.count(), first.bounding_box()
     give_with_note(mia, "The second")
     expect(noor.get_by_role("link", name="1 more to see")).to_be_visible()

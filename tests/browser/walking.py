@@ -78,6 +78,11 @@ def expect_waiting(page: Page, number: int) -> None:
     expect(badge).to_be_visible(visible=bool(number))
 
 
+def expect_live(page: Page) -> None:
+    """The bar says that the page is live: its word stands in every page, but is shown only then."""
+    expect(page.locator("#live")).to_have_attribute("data-is", "live")
+
+
 def approve(page: Page) -> None:
     page.get_by_role("button", name="Approve", exact=True).click()
     expect(page.locator(".receipt")).to_contain_text("You approved")
