@@ -456,6 +456,7 @@ line = Table(
     Column("before", String(64), nullable=False),
     Column("hash", String(64), nullable=False),
     Index(None, "at"),
+    Index(None, "piece", "n"),
     sqlite_with_rowid=False,
 )
 

@@ -196,6 +196,110 @@ class WorkNode:
     waits_since: datetime | None = None  # when it began to wait
 
 
+class Stand(StrEnum):
+    """How a piece stands to whoever sums up a branch, the most urgent first. The words go after a number."""
+
+    YOURS = "waits for you"  # for the reader
+    PERSON = "waits for a person"
+    ABANDONED = "abandoned"
+    FAILED = "failed"
+    WORKING = "working"
+    AGENT = "waits for agents"
+    STOPPING = "stopping"
+    STOPPED = "stopped"
+    OFF = "called off"
+    DONE = "done"
+
+    @property
+    def final(self) -> bool:
+        return self in (Stand.ABANDONED, Stand.FAILED, Stand.STOPPED, Stand.OFF, Stand.DONE)
+
+
+TreeShow = Literal["", "going", "needs", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeAsk:
+    """What of a whole is asked for. Branches are named by a piece, or as a group of its legs: `piece~Agent.Skill`;
+    the last eight digits of an id are enough."""
+
+    opened: tuple[tuple[str, int], ...] = ()  # branches opened by hand, and how many rows of each; the last one last
+    shut: tuple[str, ...] = ()
+    show: TreeShow = ""  # empty: what suits the whole
+    find: str = ""
+    chosen: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """One row: a piece, or more than twenty legs of one kind together (`node` is None then)."""
+
+    key: str  # of the piece, or of the group
+    node: WorkNode | None
+    agent_label: str
+    skill_label: str
+    level: int  # 1 is the top
+    place: int  # among its siblings, from 1
+    siblings: int
+    children: int
+    open: bool
+    below: tuple[tuple[Stand, int], ...]  # everything under it, the most urgent first; of a group its own legs too
+    going: tuple[str, ...]  # labels of its legs that go on; empty texts where there are several
+    own_micros: int
+    tree_micros: int
+    found: bool = False  # it is what was looked for, and not only on the way there
+
+    @property
+    def total_below(self) -> int:
+        return sum(number for _, number in self.below)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRest:
+    """What of an open branch is not shown."""
+
+    key: str  # the branch
+    label: str
+    level: int
+    shown: int
+    more: int  # that the next page of the branch would show
+    total: int
+    finished: int  # left out by the filter
+    window: int  # rows to ask for, so that the next ones are shown
+
+
+@dataclass(frozen=True, slots=True)
+class TreePage:
+    """A whole as far as it is shown (rule T1), and what is left out."""
+
+    rows: tuple[TreeRow | TreeRest, ...]
+    show: TreeShow  # never empty
+    usual: TreeShow  # what is shown where nothing is asked for
+    find: str
+    pieces: int
+    going: int
+    needs: int  # pieces with a request that waits for a person
+    matches: int  # pieces that were found, also those that are not shown
+    shown: frozenset[str]  # keys of the rows
+    complete: bool  # every piece has its row
+    closed: tuple[str, ...] = ()  # labels of branches that were closed so that the page does not grow too long
+    opened: tuple[tuple[str, int], ...] = ()  # what is left of what was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class TreeNews:
+    """What has changed in the rows that somebody is shown."""
+
+    rows: tuple[TreeRow, ...]
+    pieces: frozenset[UUID]  # that something happened to, and all above them
+    touched: frozenset[str]  # keys of the rows that it happened to themselves
+    fresh: int  # pieces that the page would show and does not
+    gone: int  # rows that the page would not show any more
+    at_end: bool  # what is new stands after the last row, and nothing is gone
+    owes: bool  # more rows have changed than one message holds
+    all: int  # pieces of the whole
+
+
 @dataclass(frozen=True, slots=True)
 class Work:
     """A whole on one line, for lists and the head of its page."""
@@ -608,6 +712,32 @@ class Stopping:
 
 
 @dataclass(frozen=True, slots=True)
+class ToStopBranch:
+    """What stopping a piece would call off, with everything under it."""
+
+    node: WorkNode
+    going: int  # pieces that are called off, itself included
+    held: int  # in the middle of a step: they end after it
+    waiting: int  # that wait for a person
+    requests: int  # proposals and questions that are withdrawn
+    outside: int  # calls that have begun to change something outside
+    ended: int  # pieces that have ended already
+    changes: int  # that a person approved and that were made
+    above: str  # label of the agent that is told; empty at the top
+    first: tuple[WorkNode, ...]  # some of those that are called off, the top first
+
+
+@dataclass(frozen=True, slots=True)
+class StopAsked:
+    """How far calling a piece off has come."""
+
+    at: datetime | None  # when it was asked of this piece; None: it goes with a piece above
+    words: str  # who asked it, and why
+    left: int  # pieces that have not ended yet, itself included
+    ended_at: datetime | None  # when the last one had
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """Something an agent asks a person."""
 
@@ -889,6 +1019,18 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
+class Excerpt:
+    """The beginning of a text, which may be all of it."""
+
+    text: str
+    letters: int  # of the whole text
+
+    @property
+    def left_out(self) -> int:
+        return self.letters - len(self.text)
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """One tool of a piece, as its pane shows it."""
 
@@ -896,28 +1038,34 @@ class ToolCall:
     at: datetime
     name: str
     sentence: str
-    answer: str
+    given: Excerpt  # its arguments, as JSON
+    answer: Excerpt
     ok: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One piece, opened. All but `node`, the names and the money is content."""
+    """One piece, opened. All but `node`, the names, the numbers and the money is content."""
 
     node: WorkNode
     root: UUID
-    number: int  # its place in the whole, from 1
-    of: int
+    place: int  # among what the piece above handed on, from 1
+    siblings: int
     handed_on_by: str  # label of the agent above; empty at the top
-    asked_for: tuple[tuple[str, str], ...]
-    handed_back: tuple[tuple[str, str], ...]
+    asked_for: tuple[tuple[str, Excerpt], ...]
+    handed_back: tuple[tuple[str, Excerpt], ...]
     expected: tuple[str, ...]  # names of what it is to hand back
-    said: str  # the last words of its model
-    calls: tuple[ToolCall, ...]
+    said: Excerpt  # the last words of its model
+    calls: tuple[ToolCall, ...]  # the last ones
+    all_calls: int
     proposals: tuple[Proposal, ...]
     questions: tuple[Question, ...]
     gate: str  # one sentence: "Proposes every change."
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...]  # some of its record
+    earlier: int  # the number of the line before those; 0: there is none
+    all_lines: int
+    may_stop: bool
+    stop: StopAsked | None
     content: bool
 
 

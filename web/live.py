@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Protocol, cast
 from uuid import UUID
@@ -29,21 +28,21 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from core.desk import Show
 from core.errors import HandonError
-from core.values import Line, Stopping, TraceKind
+from core.reading import Followed
+from core.values import Stopping
 from web.deps import Visit, aware, visit
+from web.following import WholeWatch
 from web.needs import Needs, what_needs
-from web.outline import rows_of, with_above
+from web.outline import View, marks_in
 from web.waiting import Sieve, request_of, stands, what_waits
 
 REPLAY = 500  # lines; whoever is further behind is told to read the page again
-TAIL = 5  # lines at the foot of a whole's page
 LOOK = 2.0  # seconds after which a stream looks by itself: what another process changed is not heard here
 REST = 0.1  # seconds between two messages of one stream
 REST_NOW = 1.0  # of a stream that reads much for each
 ADD_UP_AGAIN = 10.0  # seconds after which it has what is spent added up again
 CHECK_AGAIN = timedelta(minutes=1)  # after which a stream has the records read again
 ASK_AGAIN = 30.0  # seconds after which the session and the rights are read anew
-NEW_ROWS = (TraceKind.OPENED, TraceKind.HANDED_ON)  # lines after which there are pieces that the page has no row for
 BEAT = 15  # seconds of silence after which the reader is told that the stream still stands
 
 
@@ -52,65 +51,11 @@ class Watch(Protocol):
 
     root: UUID | None
     rest: float  # seconds between two messages: changes in between are sent together
+    owes: bool  # there is more to send, without waiting for a change
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
         """What has changed since it was last asked, as messages; nothing where nothing has."""
         ...
-
-
-@dataclass
-class WholeWatch:
-    """One whole: its rows, its head, the foot of its record and the reader's badge, which other wholes change too."""
-
-    root: UUID | None
-    after: int
-    rest: float = REST
-    waiting: int | None = None  # as it was last told
-    tail: deque[Line] = field(default_factory=lambda: deque(maxlen=TAIL))
-
-    async def news(self, visit: Visit) -> list[ServerSentEvent]:
-        assert self.root is not None
-        lines = await visit.desk.lines(self.root, after=self.after, limit=REPLAY + 1)
-        if not lines:
-            return await self._badge(visit)
-        if len(lines) > REPLAY:
-            self.after = (await visit.desk.work(self.root)).lines
-            self.tail.clear()
-            return [ServerSentEvent(id=str(self.after), event="resync", data="")]
-        if not self.tail:
-            self.tail.extend(await visit.desk.lines(self.root, after=max(0, self.after - TAIL), limit=TAIL))
-        self.tail.extend(line for line in lines if not self.tail or line.n > self.tail[-1].n)
-        self.after = lines[-1].n
-        return await self._messages(visit, lines)
-
-    async def _badge(self, visit: Visit) -> list[ServerSentEvent]:
-        waiting = await visit.desk.waiting_count()
-        if waiting == self.waiting:
-            return []
-        self.waiting = waiting
-        return [ServerSentEvent(data=visit.renderer.html("live/badge.html", visit.request, waiting=waiting))]
-
-    async def _messages(self, visit: Visit, lines: list[Line]) -> list[ServerSentEvent]:
-        assert self.root is not None
-        rows = rows_of(await visit.desk.work_tree(self.root))
-        touched = {line.piece for line in lines}
-        shown = with_above([row.node for row in rows], touched)
-        work = await visit.desk.work(self.root)
-        self.waiting = await visit.desk.waiting_count()
-        html = visit.renderer.html(
-            "live/whole.html",
-            visit.request,
-            work=work,
-            rows=rows if any(line.kind in NEW_ROWS for line in lines) else None,
-            changed=[row for row in rows if row.node.piece in shown],
-            touched=touched,
-            lines=list(self.tail),
-            verdict=await visit.desk.verify_trace(self.root) if work.status.final else None,
-            waiting=self.waiting,
-        )
-        number = str(self.after)
-        told = ServerSentEvent(event="pieces", data=" ".join(str(piece) for piece in shown))
-        return [told, ServerSentEvent(id=number, data=html)]
 
 
 @dataclass
@@ -126,11 +71,18 @@ class ListWatch:
     sieve: Sieve
     root: UUID | None = None
     rest: float = REST
-    said: str = ""
+    owes: bool = False
+    said: object = None  # what the list was made of: its text differs whenever time has passed
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
         waits = await what_waits(visit.desk, self.sieve, self.item) if self.inbox or self.item else None
         opened = await request_of(visit.desk, self.item) if self.item and self.was else None
+        opened = opened if opened is not None and stands(opened) != self.was else None
+        works = await visit.desk.works(self.works) if self.works else None
+        waiting = waits.total if waits is not None else await visit.desk.waiting_count()
+        if (waits, opened, works, waiting) == self.said:
+            return []
+        self.said = waits, opened, works, waiting
         html = visit.renderer.html(
             "live/list.html",
             visit.request,
@@ -138,14 +90,11 @@ class ListWatch:
             listed=self.inbox,
             sieve=self.sieve,
             item=self.item,
-            opened=opened if opened is not None and stands(opened) != self.was else None,
+            opened=opened,
             me=visit.desk.person,
-            works=await visit.desk.works(self.works) if self.works else None,
-            waiting=waits.total if waits is not None else await visit.desk.waiting_count(),
+            works=works,
+            waiting=waiting,
         )
-        if html == self.said:
-            return []
-        self.said = html
         return [ServerSentEvent(data=html)]
 
 
@@ -157,6 +106,7 @@ class NowWatch:
 
     root: UUID | None = None
     rest: float = REST_NOW
+    owes: bool = False
     shown: tuple[UUID, ...] | None = None  # the rows of the page
     said: Needs | None = None
     waiting: int | None = None
@@ -195,6 +145,7 @@ class StoppedWatch:
     since: datetime
     root: UUID | None = None
     rest: float = REST
+    owes: bool = False
     said: tuple[Stopping, int] | None = None
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
@@ -272,7 +223,7 @@ async def stream(
     """The stream of one page. What its reader may not see is not found, before anything is sent."""
     watch: Watch
     if work is not None:
-        watch = WholeWatch((await visit.desk.work(work)).root, _cursor(visit, after))
+        watch = await _whole(visit, work, _cursor(visit, after))
     elif now:
         await visit.desk.now()
         watch = NowWatch()
@@ -301,6 +252,16 @@ async def stream(
     return cast(ASGIApp, answer)  # Starlette spells the types of ASGI in another way
 
 
+async def _whole(visit: Visit, work: UUID, after: int) -> WholeWatch:
+    """Of the rows that the address says the page shows."""
+    params = visit.request.query_params
+    root = (await visit.desk.work(work)).root
+    place = "/timeline" if params.get("place") == "timeline" else ""
+    view = View.of(root, params, place)
+    followed = Followed(root.hex, view.ask, view.ask.show or "all", marks_in(str(params.get("shown", ""))))
+    return WholeWatch(root, after, view, followed, REPLAY, REST)
+
+
 def _cursor(visit: Visit, after: int) -> int:
     """Where a reader who comes back left off; else where the page was made."""
     last = visit.request.headers.get("last-event-id", "")
@@ -313,7 +274,7 @@ async def _events(first: Visit, watch: Watch, stop: anyio.Event) -> AsyncIterato
     loop = asyncio.get_running_loop()
     asked = loop.time()
     yield ServerSentEvent(event="beat", data="")  # so that the answer begins at once, also through a compressor
-    async with first.agency.bus.follow(watch.root) as changes, aclosing(_until(changes, stop, watch.rest)) as wakes:
+    async with first.agency.bus.follow(watch.root) as changes, aclosing(_until(changes, stop, watch)) as wakes:
         async for _ in wakes:
             if loop.time() - asked > ASK_AGAIN:
                 here, asked = await _still(first), loop.time()
@@ -330,7 +291,7 @@ async def _events(first: Visit, watch: Watch, stop: anyio.Event) -> AsyncIterato
     yield ServerSentEvent(event="bye", data="")
 
 
-async def _until(changes: AsyncIterator[object], stop: anyio.Event, rest: float) -> AsyncGenerator[None]:
+async def _until(changes: AsyncIterator[object], stop: anyio.Event, watch: Watch) -> AsyncGenerator[None]:
     """Once at the start, then for every change and now and then, until the server or the agency stops."""
     stopped: asyncio.Future[object] = asyncio.ensure_future(_end(stop))
     change: asyncio.Future[object] | None = None
@@ -338,12 +299,13 @@ async def _until(changes: AsyncIterator[object], stop: anyio.Event, rest: float)
         while not stop.is_set():
             yield
             change = change or asyncio.ensure_future(_next(changes))
-            await asyncio.wait([change, stopped], timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
+            look = watch.rest if watch.owes else LOOK
+            await asyncio.wait([change, stopped], timeout=look, return_when=asyncio.FIRST_COMPLETED)
             if change.done():
                 if change.result() is _END:
                     return
                 change = None
-                await asyncio.wait({stopped}, timeout=rest)
+                await asyncio.wait({stopped}, timeout=watch.rest)
     finally:
         for task in (stopped, change):
             if task is not None and not task.done():

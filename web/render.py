@@ -7,11 +7,9 @@ never becomes markup, and what cannot be seen in it is shown as a mark. What goe
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
@@ -22,7 +20,7 @@ from markupsafe import Markup, escape
 from core.agency import Agency
 from core.declare.schemas import to_json
 from core.values import Line
-from web import words
+from web import outline, words
 from web.assets import Assets
 from web.picture import fits
 from web.waiting import changes_of, stands
@@ -54,7 +52,14 @@ class Renderer:
             look_of_active=words.look_of_active,
             look_of_status=words.look_of_status,
             look_of_request=words.look_of_request,
-            fold=fold,
+            look_of_row=outline.look_of_row,
+            most_urgent=outline.most_urgent,
+            is_rest=outline.is_rest,
+            row_id=outline.row_id,
+            below_in_words=outline.in_words,
+            shape_of=outline.SHAPES,
+            tree_filters=outline.FILTERS,
+            short_key=outline.short,
             fits=fits,
             gate_icon=words.gate_icon,
             sentence=sentence,
@@ -97,12 +102,6 @@ def sentence(line: Line) -> Markup:
         name, rest = line.agent_label, summary[len(line.agent_label) :]
         return Markup('<span class="who">{}</span>{}').format(name, rest)
     return escape(summary)
-
-
-def fold(closed: Collection[UUID], piece: UUID) -> str:
-    """The query that opens a closed row of a tree, or closes an open one, and leaves the others as they are."""
-    after = [other for other in closed if other != piece] + ([] if piece in closed else [piece])
-    return "?" + "&".join(f"closed={other}" for other in after) if after else "?"
 
 
 def _time(moment: datetime, kind: str, text: str) -> Markup:

@@ -19,7 +19,7 @@ from core import (
 from core.clock import to_micros
 from core.desk.base import Part
 from core.errors import NotAllowed
-from core.reading import Reader
+from core.reading import Followed, Reader
 from core.store import Tx
 from core.values import (
     Help,
@@ -27,7 +27,11 @@ from core.values import (
     Pane,
     Piece,
     Status,
+    ToStopBranch,
     TraceKind,
+    TreeAsk,
+    TreeNews,
+    TreePage,
     Verdict,
     Work,
     WorkNode,
@@ -50,8 +54,7 @@ class Works(Part):
 
     def _stop(self, tx: Tx, reader: Reader, key: str, reason: str) -> None:
         of = reading.whole_of(tx, reader, key)
-        allowed = reader.id is None or reader.may.supervises_agents or reader.id in (of.person, of.given_by)
-        if not allowed:
+        if not reading.may_stop(reader, of):
             raise NotAllowed("It is stopped by the person it is for, whoever gave it, or a supervisor.")
         tree = self._house.tree(tx, of.id)
         row = receipts.get(tx, key)
@@ -67,6 +70,17 @@ class Works(Part):
         )
         work.call_off(self._house, tx, tree, row, Status.CANCELLED, why, at_once=at_once)
 
+    async def to_stop_branch(self, id: UUID) -> ToStopBranch:
+        """What stopping this piece would call off. Changes nothing. Raises NotFound, NotAllowed (rule E5)."""
+
+        def read(tx: Tx, reader: Reader) -> ToStopBranch:
+            of = reading.whole_of(tx, reader, ids.stored(id))
+            if not reading.may_stop(reader, of):
+                raise NotAllowed("It is stopped by the person it is for, whoever gave it, or a supervisor.")
+            return reading.to_stop_branch(self._house, tx, reader, of, ids.stored(id))
+
+        return await self._read(read)
+
     # Reading
 
     async def works(
@@ -76,9 +90,13 @@ class Works(Part):
         place = (to_micros(before[0]), before[1].hex) if before else None
         return await self._read(lambda tx, reader: reading.works(self._house, tx, reader, show, limit, place))
 
-    async def work(self, id: UUID) -> Work:
-        """The whole that a piece belongs to."""
-        return await self._read(lambda tx, reader: reading.one_work(self._house, tx, reader, ids.stored(id)))
+    async def work(self, id: UUID, *, counted: bool = True) -> Work:
+        """The whole that a piece belongs to. Not `counted`: without how many pieces it has, which takes time."""
+
+        def read(tx: Tx, reader: Reader) -> Work:
+            return reading.one_work(self._house, tx, reader, ids.stored(id), counted=counted)
+
+        return await self._read(read)
 
     async def my_work(self) -> list[Piece]:
         return await self._read(lambda tx, reader: reading.my_work(self._house, tx, reader))
@@ -88,6 +106,15 @@ class Works(Part):
 
     async def work_tree(self, id: UUID) -> list[WorkNode]:
         return await self._read(lambda tx, reader: reading.tree(self._house, tx, reader, ids.stored(id)))
+
+    async def tree_page(self, id: UUID, ask: TreeAsk) -> TreePage:
+        """The rows of a whole that a page shows, and how many it does not (rule T1)."""
+        return await self._read(lambda tx, reader: reading.tree_page(self._house, tx, reader, ids.stored(id), ask))
+
+    async def tree_news(self, followed: Followed, after: int, upto: int) -> TreeNews:
+        """What the lines after the first number, up to the second, have changed in the rows that somebody is shown.
+        `followed` keeps what it needs for the next time."""
+        return await self._read(lambda tx, reader: followed.news(self._house, tx, reader, after, upto))
 
     async def nodes(self, id: UUID, pieces: set[UUID]) -> list[WorkNode]:
         """Those pieces of a whole and every piece above them."""
@@ -142,6 +169,13 @@ class Works(Part):
         """Questions and consults of a whole, the oldest first."""
         return await self._read(lambda tx, reader: reading.helps(self._house, tx, reader, ids.stored(id)))
 
-    async def pane(self, id: UUID) -> Pane:
-        """One piece, opened."""
-        return await self._read(lambda tx, reader: reading.pane(self._house, tx, reader, ids.stored(id)))
+    async def pane(self, id: UUID, lines: int = 0) -> Pane:
+        """One piece, opened. `lines`: those of its record up to that number; 0 for the last ones."""
+        return await self._read(lambda tx, reader: reading.pane(self._house, tx, reader, ids.stored(id), lines))
+
+    async def text_of(self, id: UUID, part: str) -> str:
+        """A text of a piece whole that its pane cuts: `asked`, `back`, `said`; of the call on line 7 `in-7`, `out-7`.
+
+        Raises NotFound, also where this person may not read its content (rule R8).
+        """
+        return await self._read(lambda tx, reader: reading.whole_text(tx, reader, ids.stored(id), part))

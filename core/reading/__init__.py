@@ -9,6 +9,8 @@ from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
 from core.reading.audit import audit, recorded, verification_last
 from core.reading.audit import opened as line_opened
 from core.reading.beginning import beginning, begun
+from core.reading.calling_off import may_stop, to_stop_branch
+from core.reading.following import Followed
 from core.reading.lines import lines
 from core.reading.meter import account_of, accounts, calls, meter, prices
 from core.reading.needs import (
@@ -23,7 +25,7 @@ from core.reading.needs import (
     to_stop,
 )
 from core.reading.offers import offer, offers
-from core.reading.pane import pane
+from core.reading.pane import pane, whole_text
 from core.reading.reader import ALL, Reader, abilities, whole_of
 from core.reading.requests import (
     answered,
@@ -37,6 +39,7 @@ from core.reading.requests import (
     questions_for,
     rule_offer,
 )
+from core.reading.rows import tree_page
 from core.reading.rules import covered, in_words, rules
 from core.reading.spending import limitable, spend_limits
 from core.reading.waiting import waiting
@@ -45,6 +48,7 @@ from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_
 __all__ = [
     "ALL",
     "USED_DAYS",
+    "Followed",
     "Reader",
     "Used",
     "abandoned",
@@ -71,6 +75,7 @@ __all__ = [
     "limitable",
     "line_opened",
     "lines",
+    "may_stop",
     "meter",
     "my_work",
     "near",
@@ -95,10 +100,13 @@ __all__ = [
     "spend_limits",
     "stopping",
     "to_stop",
+    "to_stop_branch",
     "tree",
+    "tree_page",
     "used",
     "verification_last",
     "waiting",
     "whole_of",
+    "whole_text",
     "works",
 ]

@@ -40,6 +40,11 @@ class Reader:
         return self.id is None or self.may.audits_agents or self.id in (of_whole.person, of_whole.given_by)
 
 
+def may_stop(reader: Reader, of_whole: Any) -> bool:
+    """Whether it may call off what goes on in it (rule E5)."""
+    return reader.id is None or reader.may.supervises_agents or reader.id in (of_whole.person, of_whole.given_by)
+
+
 def abilities(house: House, who: Person | None) -> Abilities:
     """The app's answers about a person (rule R9); the app itself may everything, a deactivated person nothing."""
     if who is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, or_, select
+from sqlalchemy import and_, bindparam, func, literal, or_, select
 
 from core import receipts
 from core.clock import from_micros
 from core.house import House
 from core.ids import to_uuid
-from core.reading.reader import Reader, at, skill_label, whole_of
+from core.reading.reader import Reader, at, may_stop, skill_label, whole_of
 from core.reading.requests import for_you
 from core.sql import Statement
 from core.store import Tx
@@ -46,7 +46,15 @@ def _count(*conditions: Any) -> Any:
     return select(func.count()).where(piece.c.root == whole.c.id, *conditions).scalar_subquery()
 
 
-def _works(condition: Any) -> Statement:
+_COUNTED = (
+    ("pieces", _count()),
+    ("going", _count(piece.c.ended_at.is_(None))),
+    ("waiting", _count(piece.c.status == "Waiting")),
+)
+_NOT_COUNTED = tuple((name, literal(0)) for name, _ in _COUNTED)
+
+
+def _works(condition: Any, *, counted: bool = True) -> Statement:
     names = (
         whole.join(_top, _top.c.id == whole.c.id)
         .outerjoin(_person_of, _person_of.c.id == whole.c.person)
@@ -68,9 +76,7 @@ def _works(condition: Any) -> Statement:
         select(
             *whole.c,
             *(_top.c[name].label(f"top_{name}") for name in of_top),
-            _count().label("pieces"),
-            _count(piece.c.ended_at.is_(None)).label("going"),
-            _count(piece.c.status == "Waiting").label("waiting"),
+            *(number.label(name) for name, number in (_COUNTED if counted else _NOT_COUNTED)),
             _person_of.c.name.label("person_name"),
             _giver.c.name.label("giver_name"),
         )
@@ -92,6 +98,7 @@ _WORKS = {
     "all": _works(and_(_readable, _older)),
 }
 _WORK = _works(whole.c.id == bindparam("root"))
+_HEAD = _works(whole.c.id == bindparam("root"), counted=False)
 
 
 def works(house: House, tx: Tx, reader: Reader, show: str, most: int, before: tuple[int, str] | None) -> list[Work]:
@@ -103,14 +110,14 @@ def works(house: House, tx: Tx, reader: Reader, show: str, most: int, before: tu
     return [_work(house, reader, row, yours) for row in found]
 
 
-def one_work(house: House, tx: Tx, reader: Reader, id: str) -> Work:
+def one_work(house: House, tx: Tx, reader: Reader, id: str, *, counted: bool) -> Work:
     of = whole_of(tx, reader, id)
-    return _work(house, reader, tx.one(_WORK, root=of.id, most=1), for_you(tx, reader))
+    return _work(house, reader, tx.one(_WORK if counted else _HEAD, root=of.id, most=1), for_you(tx, reader))
 
 
 def _work(house: House, reader: Reader, row: Any, yours: Sequence[tuple[str, str]]) -> Work:
     content = reader.content(row)
-    mine = reader.id is None or reader.may.supervises_agents or reader.id in (row.person, row.given_by)
+    mine = may_stop(reader, row)
     return Work(
         root=to_uuid(row.id),
         about=row.about,
@@ -200,6 +207,25 @@ def _nodes(house: House, tx: Tx, reader: Reader, of: Any, rows: Iterable[Any]) -
         nodes.append(node_of(house, row, of, content, row.id in mine))
         todo.extend(reversed(below.get(row.id, [])))
     return nodes
+
+
+# The columns that a row of a tree is made of: without what was said, which may be large.
+NODE = (
+    *(
+        "id",
+        "root",
+        "parent",
+        "depth",
+        "agent",
+        "skill",
+        "status",
+        "waiting_on",
+        "outcome",
+        "own_micros",
+        "tree_micros",
+    ),
+    *("reserved_micros", "limit_micros", "model_calls", "opened_at", "ended_at", "closing", "abandoned", "waits_since"),
+)
 
 
 def node_of(house: House, row: Any, of: Any, content: bool, yours: bool) -> WorkNode:

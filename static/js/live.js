@@ -32,8 +32,8 @@ function show(next) {
 }
 
 // The whole page once more, put over what is there: nothing that stays the same is touched.
-function again() {
-  htmx.ajax("GET", location.href, { target: "#main", select: "#main", swap: "outerMorph", selectOOB: "#badge:outerMorph" });
+export function again() {
+  return htmx.ajax("GET", location.href, { target: "#main", select: "#main", swap: "outerMorph", selectOOB: "#badge:outerMorph" });
 }
 
 function press() {
@@ -70,6 +70,50 @@ function tell() {
   waits = n;
 }
 
+// A row that somebody has the focus in, or has marked words in, stays as it is: it says that it has changed, and is put
+// right once they have left it.
+const kept = new Map();
+
+const touched = (row) => row.contains(document.activeElement) || !getSelection().isCollapsed && getSelection().containsNode(row, true);
+
+function keep(message) {
+  if (!message.data?.includes('role="row"')) return;
+  const parts = document.createElement("template");
+  parts.innerHTML = message.data;
+  for (const part of parts.content.querySelectorAll("hx-partial")) {
+    const row = document.querySelector(part.getAttribute("hx-target")), made = part.querySelector("[role=row]");
+    if (!made || !row?.matches("[role=row]") || !touched(row)) continue;
+    kept.set(row.id, made);
+    row.dataset.changed = "";
+    part.remove();
+  }
+  if (kept.size) message.data = parts.innerHTML;
+}
+
+function letGo() {
+  for (const [id, made] of kept) {
+    const row = document.getElementById(id);
+    if (row && touched(row)) continue;
+    kept.delete(id);
+    if (!row) continue;
+    for (const name of ["aria-expanded", "aria-posinset", "aria-setsize"]) if (made.hasAttribute(name)) row.setAttribute(name, made.getAttribute(name));
+    row.replaceChildren(...made.childNodes);
+    dress(document);
+  }
+}
+
+// What is new is shown by itself where nothing that is read would move: it comes after the last row, which is in view.
+let shown = 0;
+
+function follow() {
+  const link = document.querySelector("[data-fresh][data-at-end]"), last = document.querySelector("#rows > [role=row]:last-child");
+  if (!link || !last || state === "paused" || Date.now() - shown < 500) return;
+  const box = last.getBoundingClientRect(), foot = document.querySelector(".rec")?.getBoundingClientRect().top ?? innerHeight;
+  if (box.bottom > Math.min(innerHeight, foot) + 1 || box.bottom < 0) return;
+  shown = Date.now();
+  again();
+}
+
 // The pane beside the tree is asked for again when its piece has changed, unless somebody is writing in it.
 function pane(list) {
   const inner = document.querySelector("[data-pane]");
@@ -89,12 +133,14 @@ export function live(redress) {
       if (!event.detail.message.event) { held++; show("paused"); }
       event.preventDefault();
     } else if (state === "lost" || state === "behind") show("live");
+    if (!event.defaultPrevented && !event.detail.message.event) keep(event.detail.message);
   });
   on("htmx:sse:after:message", (event) => {
     if (event.detail.message.event) return;
     dress(document);
     tell();
-    setTimeout(() => document.querySelectorAll("[data-changed]").forEach((row) => row.removeAttribute("data-changed")), 5000);
+    follow();
+    setTimeout(() => document.querySelectorAll("[data-changed]").forEach((row) => kept.has(row.id) || row.removeAttribute("data-changed")), 5000);
   });
   on("htmx:error", (event) => { if (!event.target._htmx?.sse) retry(event.target); });
   on("htmx:response:error", (event) => { if (event.detail.ctx.response.status === 401) show("out"); else retry(event.target); });
@@ -103,6 +149,14 @@ export function live(redress) {
   on("bye", () => show("behind"));
   on("signed-out", () => show("out"));
   document.addEventListener("click", (event) => { if (event.target.closest("#live [data-act]")) press(); });
+  document.addEventListener("click", (event) => {
+    if (!event.target.closest("[data-fresh]") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    again();
+  });
+  document.addEventListener("focusout", () => setTimeout(letGo));
+  document.addEventListener("selectionchange", () => { if (kept.size) letGo(); });
+  setInterval(follow, 1000);
   setInterval(() => { if (state === "live" && !document.hidden && Date.now() - heard > SILENT) show("lost"); }, 5000);
   const badge = document.getElementById("badge");
   if (badge) waits = Number(badge.textContent);

@@ -1,34 +1,64 @@
-// The tree from the keyboard, rows first, as the ARIA practices have it; and rows that close and stay closed.
-const closed = new Set();
+// The tree from the keyboard, rows first, as the ARIA practices have it. Which rows there are is in the address: what is
+// opened, closed or looked for is asked of the server, and put over what is there, so that nothing else moves.
+import { again } from "./live.js";
 
-const rows = (tree) => [...tree.querySelectorAll("[role=row][data-piece]")];
-const seen = (tree) => rows(tree).filter((row) => !row.hidden);
+const PHONE = matchMedia("(max-width: 44rem)");
+const KEPT = 50; // branches that an address names
+
+const rows = (tree) => [...tree.querySelectorAll("#rows > [role=row]")];
 const level = (row) => Number(row.getAttribute("aria-level"));
-
-function fold(tree) {
-  let under = Infinity;
-  for (const row of rows(tree)) {
-    if (level(row) <= under) under = Infinity;
-    row.hidden = under !== Infinity;
-    if (!row.hasAttribute("aria-expanded")) continue;
-    const shut = closed.has(row.dataset.piece);
-    row.setAttribute("aria-expanded", String(!shut));
-    if (shut && !row.hidden) under = level(row);
-  }
-}
 
 function choose(tree, row) {
   for (const other of rows(tree)) {
     const chosen = other === row;
-    other.setAttribute("aria-selected", String(chosen));
+    if (other.hasAttribute("aria-selected")) other.setAttribute("aria-selected", String(chosen));
     other.tabIndex = chosen ? 0 : -1;
   }
   tree.dataset.chosen = row.dataset.piece;
 }
 
-function turn(tree, row, shut) {
-  closed[shut ? "add" : "delete"](row.dataset.piece);
-  fold(tree);
+// The address keeps the chosen piece, whatever else changes in it.
+function go(tree, address) {
+  const url = new URL(address, location.href), here = new URL(location.href).searchParams.get("piece");
+  if (here) url.searchParams.set("piece", here);
+  history.replaceState(history.state, "", url.pathname + url.search.replaceAll("%2C", ",").replaceAll("%7E", "~").replaceAll("*", "*"));
+  tree.setAttribute("aria-busy", "true");
+  return again();
+}
+
+const named = (url, name) => (url.searchParams.get(name) ?? "").split(",").filter(Boolean);
+
+// Several branches at once: opened, or shut.
+function turn(tree, some, open) {
+  if (!some.length) return;
+  const url = new URL(location.href), keys = new Set(some.map((row) => row.dataset.key));
+  const rest = (name) => named(url, name).filter((one) => !keys.has(one.split("*")[0]));
+  const lists = { open: rest("open"), shut: rest("shut") };
+  lists[open ? "open" : "shut"].push(...keys);
+  for (const [name, list] of Object.entries(lists)) {
+    if (list.length) url.searchParams.set(name, list.slice(-KEPT).join(","));
+    else url.searchParams.delete(name);
+  }
+  go(tree, url);
+}
+
+function show(tree, row) {
+  const link = row.querySelector("[data-choose]");
+  if (!link) return fold(tree, row);
+  const pane = document.getElementById("pane"), root = document.querySelector("[data-pane]")?.dataset.root;
+  const own = `/work/${root}/piece/${row.dataset.piece}`;
+  if (!pane || !root) return location.assign(link.href);
+  if (PHONE.matches) return location.assign(own);
+  choose(tree, row);
+  const url = new URL(location.href);
+  url.searchParams.set("piece", row.dataset.piece);
+  history.replaceState(history.state, "", url);
+  htmx.ajax("GET", own, { target: "#pane", swap: "innerHTML" });
+}
+
+function fold(tree, row) {
+  const link = row.querySelector("[data-fold]");
+  if (link) go(tree, link.href);
 }
 
 function move(tree, row) {
@@ -38,19 +68,20 @@ function move(tree, row) {
 }
 
 function key(event) {
-  const tree = event.currentTarget, row = event.target.closest("[role=row][data-piece]");
+  const tree = event.currentTarget, row = event.target.closest("#rows > [role=row]");
   if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
-  const all = seen(tree), at = all.indexOf(row), open = row.getAttribute("aria-expanded");
+  const all = rows(tree), at = all.indexOf(row), open = row.getAttribute("aria-expanded");
+  const ended = "[aria-expanded=true]:has(.state [data-is=good])";
   const acts = {
     ArrowDown: () => move(tree, all[at + 1]),
     ArrowUp: () => move(tree, all[at - 1]),
     Home: () => move(tree, all[0]),
     End: () => move(tree, all.at(-1)),
-    ArrowRight: () => (open === "false" ? turn(tree, row, false) : open && move(tree, all[at + 1])),
-    ArrowLeft: () => (open === "true" ? turn(tree, row, true) : move(tree, all.slice(0, at).findLast((other) => level(other) < level(row)))),
-    Enter: () => row.querySelector("[data-choose]").click(),
-    "*": () => { for (const other of rows(tree)) if (level(other) === level(row)) closed.delete(other.dataset.piece); fold(tree); },
-    "-": () => { for (const other of rows(tree)) if (other.matches("[aria-expanded]:has([data-is=good]):not(:has([data-is=progress], [data-is=attention]))")) closed.add(other.dataset.piece); fold(tree); },
+    ArrowRight: () => (open === "false" ? fold(tree, row) : open && move(tree, all[at + 1])),
+    ArrowLeft: () => (open === "true" ? fold(tree, row) : move(tree, all.slice(0, at).findLast((other) => level(other) < level(row)))),
+    Enter: () => show(tree, row),
+    "*": () => turn(tree, all.filter((other) => level(other) === level(row) && other.getAttribute("aria-expanded") === "false"), true),
+    "-": () => turn(tree, all.filter((other) => other.matches(ended)), false),
   };
   if (!acts[event.key] || event.target.matches("a, button") && event.key === "Enter") return;
   event.preventDefault();
@@ -58,15 +89,17 @@ function key(event) {
 }
 
 function click(event) {
-  const tree = event.currentTarget, row = event.target.closest("[role=row][data-piece]");
+  const tree = event.currentTarget, row = event.target.closest("#rows > [role=row]");
   if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  if (event.target.closest("[data-fold]")) {
+  const link = event.target.closest("a");
+  if (link?.matches("[data-fold]")) {
     event.preventDefault();
-    turn(tree, row, row.getAttribute("aria-expanded") === "true");
-  } else if (event.target.closest("[data-choose]")) {
-    choose(tree, row);
-  } else if (!getSelection().toString()) {
-    row.querySelector("[data-choose]").click();
+    go(tree, link.href);
+  } else if (link?.matches("[data-choose]")) {
+    event.preventDefault();
+    show(tree, row);
+  } else if (!link && !getSelection().toString()) {
+    show(tree, row);
   }
 }
 
@@ -74,12 +107,10 @@ export function tree(root) {
   for (const found of root.querySelectorAll("[data-tree]")) {
     if (!found.dataset.ready) {
       found.dataset.ready = "yes";
-      for (const row of rows(found)) if (row.getAttribute("aria-expanded") === "false") closed.add(row.dataset.piece);
       found.addEventListener("keydown", key);
       found.addEventListener("click", click);
-      found.dataset.chosen ||= found.querySelector("[aria-selected=true]")?.dataset.piece ?? "";
     }
-    fold(found);
+    found.removeAttribute("aria-busy");
     const all = rows(found), chosen = all.find((row) => row.dataset.piece === found.dataset.chosen) ?? all[0];
     if (!chosen) continue;
     const focused = all.find((row) => row.contains(document.activeElement));

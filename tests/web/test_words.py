@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.values import Status, WorkNode
-from web.outline import rows_of, with_above
 from web.words import age, ago, amount, duration, gate_icon, look_of_node, money, past, visible, waits_for
 
 NOW = datetime(2031, 3, 3, 9, tzinfo=UTC)
@@ -95,24 +94,6 @@ def test_what_needs_its_reader_looks_unlike_what_waits_for_somebody_else() -> No
     assert look_of_node(agents).tone == "neutral"
     assert look_of_node(node(status=Status.FAILED, abandoned=True)).word == "Abandoned"
     assert look_of_node(node(stopping=True)).word == "Stopping"
-
-
-def test_a_row_knows_its_place_and_sums_up_what_is_below() -> None:
-    top = node()
-    one, two = node(top, status=Status.DONE), node(top)
-    three = node(two, status=Status.FAILED)
-    rows = rows_of([top, one, two, three], closed=[two.piece])
-    assert [(row.level, row.place, row.siblings) for row in rows] == [(1, 1, 1), (2, 1, 2), (2, 2, 2), (3, 1, 1)]
-    assert [row.hidden for row in rows] == [False, False, False, True]
-    assert [(look.word, number) for look, number in rows[0].below] == [("failed", 1), ("working", 1), ("done", 1)]
-    assert rows[0].look.word == "Waits for Clerk"
-
-
-def test_a_change_is_seen_in_its_piece_and_in_all_above_it() -> None:
-    top = node()
-    one, two = node(top), node(top)
-    three = node(two)
-    assert with_above([top, one, two, three], {three.piece}) == {three.piece, two.piece, top.piece}
 
 
 def test_a_gate_has_its_shape() -> None:

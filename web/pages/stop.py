@@ -1,4 +1,4 @@
-"""`/work/{id}/stop`: what stopping does, on a page of its own; then the act."""
+"""`/work/{id}/stop`: what stopping a piece does, on a page of its own; then the act."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath, FromQuery
 from litestar.response import Redirect
 
+from core.errors import NotFound
+from core.values import Work
 from web.deps import Visit, go
-from web.outline import with_above
 
 
 @get("/work/{root:uuid}/stop")
@@ -18,28 +19,32 @@ async def consequences(
     visit: NamedDependency[Visit], root: FromPath[UUID], piece: FromQuery[UUID | None] = None
 ) -> Response[str]:
     """What would be called off, what stays done, what cannot be taken back. Changes nothing."""
-    nodes = await visit.desk.work_tree(root)
-    top = piece or nodes[0].piece
-    under = [node for node in nodes if top in with_above(nodes, [node.piece])]
-    return await visit.page(
-        "work/stop.html",
-        nav="work",
-        work=await visit.desk.work(root),
-        piece=next(node for node in under if node.piece == top) if under else nodes[0],
-        going=[node for node in under if not node.status.final],
-        ended=[node for node in under if node.status.final],
-    )
+    work = await visit.desk.work(root)
+    found = await visit.desk.to_stop_branch(await _piece(visit, work, str(piece or "")))
+    return await visit.page("work/stop.html", nav="work", work=work, found=found)
 
 
 @post("/work/{root:uuid}/stop")
 async def stop(visit: NamedDependency[Visit], root: FromPath[UUID]) -> Redirect:
-    """Call the piece off, with everything under it."""
+    """Call the piece off, with everything under it. The page it goes on to says how far that has come."""
     form = await visit.form()
     work = await visit.desk.work(root)
-    named = form.get("piece", "")
-    nodes = {str(node.piece): node.piece for node in await visit.desk.work_tree(work.root)}
-    await visit.desk.stop(nodes.get(named, work.root), form.get("reason", "").strip())
-    return go(f"/work/{work.root}")
+    piece = await _piece(visit, work, form.get("piece", ""))
+    await visit.desk.stop(piece, form.get("reason", "").strip())
+    return go(f"/work/{work.root}" if piece == work.root else f"/work/{work.root}?piece={piece}")
+
+
+async def _piece(visit: Visit, work: Work, named: str) -> UUID:
+    """The piece of this whole that is named; its top where none is. Raises NotFound."""
+    if not named:
+        return work.root
+    try:
+        found = await visit.desk.piece(UUID(named))
+    except ValueError:
+        raise NotFound("There is no such work.") from None
+    if found.root != work.root:
+        raise NotFound("There is no such work.")
+    return found.id
 
 
 handlers = (consequences, stop)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from litestar import Response, get
 from litestar.di import NamedDependency
-from litestar.params import FromPath, FromQuery
+from litestar.params import FromPath, FromQuery, QueryParameter
 
 from core.desk import Show
 from web.deps import Visit, aware
-from web.outline import rows_of
+from web.following import CHECKED, TAIL
+from web.outline import View
 
 PAGE = 50
-TAIL = 5
-CLOSED = 50  # how many closed rows an address may name
 
 
 @get("/work")
@@ -34,36 +34,45 @@ async def works(
 
 
 @get("/work/{root:uuid}")
-async def whole(
-    visit: NamedDependency[Visit],
-    root: FromPath[UUID],
-    piece: FromQuery[UUID | None] = None,
-    closed: FromQuery[list[UUID] | None] = None,
-) -> Response[str]:
-    """A whole. `piece` is the one whose pane is open, `closed` are rows whose lower ones are not shown. The page says
-    which line it was made at, so that its stream goes on from there."""
+async def whole(visit: NamedDependency[Visit], root: FromPath[UUID]) -> Response[str]:
+    """A whole, as far as the address asks for it (`web.outline`). The page says which line it was made at, so that its
+    stream goes on from there."""
     desk = visit.desk
     work = await desk.work(root)  # before the rows: the stream then repeats a change rather than missing one
-    rows = rows_of(await desk.work_tree(work.root), (closed or [])[:CLOSED])
+    view = View.of(work.root, visit.request.query_params)
+    view = view.holding(await desk.tree_page(work.root, view.ask))
     return await visit.page(
         "work/whole.html",
         nav="work",
         work=work,
-        rows=rows,
-        closed=(closed or [])[:CLOSED],
-        pane=await desk.pane(piece or work.root),
+        view=view,
+        pane=await desk.pane(view.ask.chosen or work.root),
         lines=await desk.lines(work.root, after=max(0, work.lines - TAIL), limit=TAIL),
-        verdict=await desk.verify_trace(work.root),
+        verdict=await desk.verify_trace(work.root) if work.lines <= CHECKED else None,
     )
 
 
 @get("/work/{root:uuid}/piece/{piece:uuid}")
-async def piece(visit: NamedDependency[Visit], root: FromPath[UUID], piece: FromPath[UUID]) -> Response[str]:
-    """One piece: as the pane beside the tree when htmx asks for it, else as a page of its own."""
-    pane = await visit.desk.pane(piece)
+async def piece(
+    visit: NamedDependency[Visit],
+    root: FromPath[UUID],
+    piece: FromPath[UUID],
+    lines: Annotated[int, QueryParameter(ge=0)] = 0,
+) -> Response[str]:
+    """One piece: as the pane beside the tree when htmx asks for it, else as a page of its own. `lines`: those of its
+    record up to that one; 0 for the last ones."""
+    pane = await visit.desk.pane(piece, lines)
     if visit.wants_part:
         return visit.fragment("work/pane.html", pane=pane)
     return await visit.page("work/piece.html", nav="work", pane=pane, work=await visit.desk.work(pane.root))
 
 
-handlers = (works, whole, piece)
+@get("/work/{root:uuid}/piece/{piece:uuid}/text/{part:str}")
+async def text(
+    visit: NamedDependency[Visit], root: FromPath[UUID], piece: FromPath[UUID], part: FromPath[str]
+) -> Response[str]:
+    """A text of a piece that its page cuts, as it is."""
+    return Response(await visit.desk.text_of(piece, part), media_type="text/plain; charset=utf-8")
+
+
+handlers = (works, whole, piece, text)
