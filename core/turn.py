@@ -69,6 +69,7 @@ class Ask:
     turn: int  # which of the piece's answers it will be, from 1
     said: tuple[Message, ...] = ()
     purpose: Purpose = "work"
+    at: int = 0  # when it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +261,7 @@ def prepare(scene: Scene, said: tuple[Message, ...]) -> Next:
     no_room = money.reserve(tx, house.settings, tree, receipts.branch(tx, receipt), cost, caps)
     if no_room is None:
         purpose: Purpose = "decide" if isinstance(scene.skill, Deciding) else "work"
-        return Ask(model.name, tools, cost, receipt.turn + 1, said, purpose)
+        return Ask(model.name, tools, cost, receipt.turn + 1, said, purpose, tx.now)
     if no_room.passing:
         return Room(said)
     why = no_room.sentence(house.settings.currency, receipt)
@@ -364,6 +365,7 @@ def charge(house: House, tx: Tx, tree: Tree, receipt: Receipt, ask: Ask, answer:
         TraceKind.LATE_ANSWER if late else TraceKind.MODEL_ANSWERED,
         f"{house.label(receipt.agent)} had an answer from {model.name}{' too late' if late else ''}: {counted}.",
         {
+            "asked_at": ask.at,
             "model": model.name,
             "micros": cost,
             "tokens_in": tokens[0],

@@ -286,6 +286,27 @@ class TreePage:
     opened: tuple[tuple[str, int], ...] = ()  # what is left of what was asked for
 
 
+class Doing(StrEnum):
+    """What a piece does with a stretch of time, as a person reads it."""
+
+    QUEUED = "queued"  # it may go on, and nobody has taken it up
+    WORKS = "works"
+    MODEL = "waits for a model"
+    AGENT = "waits for an agent"
+    PERSON = "waits for a person"
+    STOPPING = "stopping"
+    SILENT = "silent"  # whoever held it was gone
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One stretch of a piece's time."""
+
+    what: Doing
+    start: datetime
+    end: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class TreeNews:
     """What has changed in the rows that somebody is shown."""

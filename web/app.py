@@ -39,6 +39,7 @@ from web.pages import (
     start,
     stop,
     stop_everything,
+    timeline,
     work,
 )
 from web.render import Renderer
@@ -94,6 +95,7 @@ def create_app(
             *drafts.handlers,
             *decide.handlers,
             *give.handlers,
+            *timeline.handlers,
             *work.handlers,
             *record.handlers,
             *money.handlers,

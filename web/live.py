@@ -164,6 +164,7 @@ class AuditWatch:
     lines: int
     root: UUID | None = None
     rest: float = REST_NOW
+    owes: bool = False
     said: object = None
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:

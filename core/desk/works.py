@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Literal
@@ -26,6 +27,7 @@ from core.values import (
     Line,
     Pane,
     Piece,
+    Span,
     Status,
     ToStopBranch,
     TraceKind,
@@ -115,6 +117,11 @@ class Works(Part):
         """What the lines after the first number, up to the second, have changed in the rows that somebody is shown.
         `followed` keeps what it needs for the next time."""
         return await self._read(lambda tx, reader: followed.news(self._house, tx, reader, after, upto))
+
+    async def spans(self, id: UUID, pieces: Collection[UUID]) -> Mapping[UUID, tuple[Span, ...]]:
+        """What those pieces of a whole did with their time, from the lines of its record (rule T1)."""
+        wanted = [piece.hex for piece in pieces]
+        return await self._read(lambda tx, reader: reading.spans(tx, reader, ids.stored(id), wanted))
 
     async def nodes(self, id: UUID, pieces: set[UUID]) -> list[WorkNode]:
         """Those pieces of a whole and every piece above them."""

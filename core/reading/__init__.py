@@ -42,6 +42,7 @@ from core.reading.requests import (
 from core.reading.rows import tree_page
 from core.reading.rules import covered, in_words, rules
 from core.reading.spending import limitable, spend_limits
+from core.reading.times import spans
 from core.reading.waiting import waiting
 from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_nodes, tree, works
 
@@ -97,6 +98,7 @@ __all__ = [
     "seats",
     "sees_all",
     "some_nodes",
+    "spans",
     "spend_limits",
     "stopping",
     "to_stop",

@@ -1,0 +1,87 @@
+"""Stretches of time as they are drawn: where each begins and ends in hundredths of the axis, and its words.
+
+Full is work, hollow is a person, a thin bar is an agent, dotted is a model, a hairline is the queue: shape and words
+tell them apart, and the hue only comes third.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from core.values import Doing, Span
+
+SHAPES: Mapping[Doing, tuple[str, int, int]] = {  # class, distance from above, height; of 32
+    Doing.WORKS: ("w", 10, 12),
+    Doing.MODEL: ("o", 12, 8),
+    Doing.PERSON: ("m", 11, 10),
+    Doing.AGENT: ("a", 14, 4),
+    Doing.QUEUED: ("q", 16, 1),
+    Doing.STOPPING: ("x", 10, 12),
+    Doing.SILENT: ("s", 10, 12),
+}
+_STEPS = [
+    *(timedelta(milliseconds=n) for n in (100, 200, 500)),
+    *(timedelta(seconds=n) for n in (1, 2, 5, 10, 20, 30)),
+    *(timedelta(minutes=n) for n in (1, 2, 5, 10, 15, 30)),
+    *(timedelta(hours=n) for n in (1, 2, 4, 8, 12)),
+    *(timedelta(days=n) for n in (1, 2, 7, 14, 30, 90, 365)),
+]
+TICKS = 7  # at most
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    kind: str
+    y: int
+    height: int
+    x: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """From when to when, and where it is marked."""
+
+    start: datetime
+    end: datetime
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Where each stands, and its words, in UTC."""
+        step = next((step for step in _STEPS if self._length / step <= TICKS), _STEPS[-1])
+        first = datetime(1970, 1, 1, tzinfo=UTC)
+        at = first + (int((self.start - first) / step) + 1) * step
+        form = "%-d %b" if step >= timedelta(days=1) else "%H:%M" if step >= timedelta(minutes=1) else "%H:%M:%S"
+        found = []
+        while at < self.end:
+            told = at.strftime(form)
+            found.append((self.at(at), f"{told}.{at.microsecond // 100_000}" if step < timedelta(seconds=1) else told))
+            at += step
+        return found
+
+    @property
+    def _length(self) -> timedelta:
+        return max(self.end - self.start, timedelta(milliseconds=1))
+
+    def at(self, moment: datetime) -> float:
+        return round(100 * max(0.0, min(1.0, (moment - self.start) / self._length)), 3)
+
+    def draw(self, spans: Iterable[Span]) -> list[Drawn]:
+        """What is too short to be seen is a hairline."""
+        drawn = []
+        for span in spans:
+            kind, y, height = SHAPES[span.what]
+            x = self.at(span.start)
+            drawn.append(Drawn(kind, y, height, x, max(0.15, self.at(span.end) - x)))
+        return drawn
+
+    def words(self, spans: Iterable[Span]) -> str:
+        """ "queued 14:45:02 to 14:45:03, waits for a model 14:45:03 to 14:45:09"."""
+        told = [f"{span.what} {self._clock(span.start)} to {self._clock(span.end)}" for span in spans]
+        return ", ".join(told) or "no time yet"
+
+    def _clock(self, moment: datetime) -> str:
+        days = self.start.date() != self.end.date()
+        return moment.astimezone(UTC).strftime("%-d %b %H:%M:%S" if days else "%H:%M:%S")
