@@ -920,6 +920,9 @@ SINGLE_KEYS = {
     "u": "Back to the list",
     "n": "The next request that waits for you, from any page",
     "z": "Undo the last decision, from any page, while it is held",
+    ".": "Show what is new",
+    "p": "Pause what comes live, and go on",
+    "/": "Find in the tree",
     "g": "Go: with a second key to a page",
     "?": "All keys",
 }

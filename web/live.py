@@ -191,6 +191,7 @@ class StartWatch:
 
     root: UUID | None = None
     rest: float = REST_NOW
+    owes: bool = False
     said: str = ""
 
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
