@@ -1,4 +1,4 @@
-"""axe-core finds nothing to say about any page: in light and in dark, wide and on a phone.
+"""axe-core finds nothing to say about any page: in light and in dark, wide and on a phone, read from either side.
 
 Its one file comes from npm, once, into a folder of this user's cache; `AXE` names one that is there already.
 """
@@ -133,4 +133,8 @@ def _faults(page: Page, axe: str, name: str, address: str) -> list[str]:
         for scheme, rules in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             found += [f"{name}, {scheme}, {width}: {fault}" for fault in page.evaluate(RUN, rules)]
+        page.emulate_media(color_scheme="light")
+        page.evaluate("document.documentElement.dir = 'rtl'")
+        found += [f"{name}, from the right, {width}: {fault}" for fault in page.evaluate(RUN, [])]
+        page.evaluate("document.documentElement.removeAttribute('dir')")
     return found
