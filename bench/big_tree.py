@@ -250,24 +250,40 @@ def _call(leaf: Leaf, position: int, kind: str, subject: str) -> dict[str, Any]:
     }
 
 
-def touch(session: Session, root: UUID, piece: UUID, now: datetime) -> None:
-    """One more answer of a piece's model, with what it cost, as a line of the record and in the sums above it."""
-    head = session.execute(select(tables.whole).where(tables.whole.c.id == root.hex).with_for_update()).one()
-    row = session.execute(
-        select(tables.piece.c.branch, tables.piece.c.agent).where(tables.piece.c.id == piece.hex)
-    ).one()
-    line: dict[str, Any] = {"root": root.hex, "n": head.lines + 1, "at": to_micros(now), "piece": piece.hex}
-    line |= {"kind": "model answered", "summary": f"{row.agent} had an answer from Everyday: 100 tokens in, 20 out."}
-    answer = {"model": "Everyday", "micros": 100, "tokens_in": 100, "tokens_out": 20, "tokens_cached": 0}
-    line |= {"payload": canonical({**answer, "said": "", "calls": []}), "before": head.head}
+def _tell(session: Session, root: UUID, piece: str, now: datetime, kind: str, words: str, payload: Any) -> None:
+    """One more line of the record."""
+    whole = tables.whole.c
+    head = session.execute(select(tables.whole).where(whole.id == root.hex).with_for_update()).one()
+    line: dict[str, Any] = {"root": root.hex, "n": head.lines + 1, "at": to_micros(now), "piece": piece, "kind": kind}
+    line |= {"summary": words, "payload": canonical(payload), "before": head.head}
     line["hash"] = hash_of(line)
     session.execute(insert(tables.line), [line])
+    values = {"lines": line["n"], "head": line["hash"], "last_line_at": line["at"]}
+    session.execute(update(tables.whole).where(whole.id == root.hex).values(values))
+
+
+def grow(session: Session, root: UUID, above: UUID, now: datetime) -> UUID:
+    """One more leg of a piece that goes on; answers its id."""
+    row = session.execute(select(tables.piece).where(tables.piece.c.id == above.hex)).one()._mapping
+    id = new_id()
+    fresh = {"id": id, "parent": above.hex, "depth": row["depth"] + 1, "branch": f"{row['branch']}/{id}"}
+    fresh |= {"agents": f"{row['agents']}/{row['agent']}", "opened_at": to_micros(now), "handed_on": 0}
+    fresh |= {"status": "Working", "run": "held", "waiting_on": "", "waits_since": None, "let_go": False}
+    fresh |= {"own_micros": 0, "tree_micros": 0, "model_calls": 0, "held_since": to_micros(now)}
+    session.execute(insert(tables.piece), [{**row, **fresh}])
+    session.execute(update(tables.piece).where(tables.piece.c.id == above.hex).values(handed_on=row["handed_on"] + 1))
+    payload = {"to": id, "agent": row["agent"], "skill": row["skill"], "input": "", "limit": 100_000_000}
+    _tell(session, root, above.hex, now, "handed on", f"{row['agent']} handed {row['skill']} on.", payload)
+    return UUID(hex=id)
+
+
+def touch(session: Session, root: UUID, piece: UUID, now: datetime) -> None:
+    """One more answer of a piece's model, with what it cost, as a line of the record and in the sums above it."""
+    row = session.execute(select(tables.piece).where(tables.piece.c.id == piece.hex)).one()
+    answer = {"model": "Everyday", "micros": 100, "tokens_in": 100, "tokens_out": 20, "tokens_cached": 0}
+    words = f"{row.agent} had an answer from Everyday: 100 tokens in, 20 out."
+    _tell(session, root, piece.hex, now, "model answered", words, {**answer, "said": "", "calls": []})
     above, own = row.branch.split("/"), tables.piece.c
     spent = {"own_micros": own.own_micros + 100, "model_calls": own.model_calls + 1, "turn": own.turn + 1}
     session.execute(update(tables.piece).where(own.id.in_(above)).values(tree_micros=own.tree_micros + 100))
     session.execute(update(tables.piece).where(own.id == piece.hex).values(spent))
-    session.execute(
-        update(tables.whole)
-        .where(tables.whole.c.id == root.hex)
-        .values(lines=line["n"], head=line["hash"], last_line_at=line["at"])
-    )

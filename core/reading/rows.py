@@ -234,14 +234,13 @@ class _Layout:
                 self._on_the_way.update(path)
         if self._passes(outline.root) or self.windows:
             self._chosen.add(outline.root)
-        for key in self.windows:
-            self._chosen.update(outline.path(key))
         if outline.root in self._chosen and outline.root not in self.shut:
             self._fill(outline.root, FIRST, self._room)
-        for key, window in self.windows.items():
-            self._fill(key, window, 2 * MOST, everything=True)
         if self.found is None and self.show != "needs":
             self._go_on()
+        for key, window in self.windows.items():  # last, so that none of the others goes for it
+            self._chosen.update(outline.path(key))
+            self._fill(key, window, 2 * MOST, everything=True)
 
     def _go_on(self) -> None:
         """Open what is under way, level by level; and all of a whole that is small."""
@@ -252,7 +251,7 @@ class _Layout:
             below: list[str] = []
             for key in level:
                 grouped = "~" in key
-                if key in self.shut or (not small and (grouped or outline.final(key))):
+                if key in self.shut or key in self.windows or (not small and (grouped or outline.final(key))):
                     continue
                 self._fill(key, FIRST, self._room)
                 below += [entry for entry in outline.entries(key) if entry in self._chosen]

@@ -75,6 +75,8 @@ def pages(mias: Open) -> dict[str, str]:
     return {
         **{"give": "/work/new?agent=Planner&skill=PlanRebinding", "typed": "/work/new?agent=Buyer&skill=PriceCloth"},
         **{"list": "/work?show=all", "work": waiting, "ended": done, "record": f"{done}/record"},
+        **{"timeline": f"{waiting}/timeline", "found": f"{waiting}?find=collator", "not found": f"{waiting}?find=zzz"},
+        **{"filtered": f"{done}?show=going", "shut": f"{waiting}?shut={waiting[-8:]}", "piece": _top(waiting)},
         **{"stop": f"{waiting}/stop", "inbox": "/inbox", "card": page.url, "refuse": f"{page.url}/refusal"},
         **{"rule": f"{page.url}/rule", "standing": "/inbox/standing", "keys": "/help/keys"},
         **{"rule alone": "/inbox/standing/new?of=Collator.note_on_volume", "rules": "/inbox/standing/new"},
@@ -84,6 +86,11 @@ def pages(mias: Open) -> dict[str, str]:
         **{"money": "/map?lens=money", "words": "/map?view=list&sort=-limit", "page": "/agents/Collator"},
         **{"ask": "/map/ask?agent=Planner&tool=note_on_volume", "nothing": "/map?view=list&q=nothing"},
     }
+
+
+def _top(whole: str) -> str:
+    """The page of its top piece alone."""
+    return f"{whole}/piece/{whole.rsplit('/', 1)[1]}"
 
 
 SUPERVISORS = {

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
-from bench.big_tree import BIG, DEEP, Shape, plant, touch
+from bench.big_tree import BIG, DEEP, Shape, grow, plant, touch
 from tests.browser.conftest import Open
 from tests.browser.serving import Server
 from tests.browser.walking import give_with_note, row
@@ -154,17 +154,39 @@ def test_nothing_moves_while_rows_change_and_the_row_with_the_focus_is_left_as_i
     expect(kept.locator(".sigma")).not_to_have_text(money)
 
 
-def test_what_is_new_waits_behind_a_bar_of_fixed_height_until_it_is_asked_for(mias: Open, shop: Server) -> None:
-    page, other = mias(viewport={"width": 1280, "height": 420}), mias()
-    give_with_note(other, "With a bar")
-    page.goto("/work")
-    page.get_by_role("link", name="With a bar").click()
-    expect(row(page, "Buyer")).to_be_visible()
+def test_what_is_new_waits_behind_a_bar_of_fixed_height_until_it_is_asked_for(
+    mias: Open, shop: Server, write: Callable[..., object]
+) -> None:
+    root = planted(write, shop, SMALL)
+    page = mias(viewport={"width": 1280, "height": 420})
+    page.goto(f"/work/{root}?show=all")
     expect(page.locator("#live")).to_have_attribute("data-is", "live")
-    tools = page.locator(".tools").bounding_box()
-    expect(page.locator("#fresh")).to_be_empty()
-    expect(row(page, "Buyer")).to_contain_text("Done")
+    tools, rows = page.locator(".tools").bounding_box(), page.locator(ROWS).count()
+    [(above,)] = shop.rows(
+        "select id from piece where root = ? and depth = 1 and ended_at is null order by id limit 1", root.hex
+    )
+    new = write(lambda session: grow(session, root, UUID(hex=str(above)), datetime.now(UTC)))
+    expect(page.locator("#fresh")).to_contain_text("1 new")
     assert page.locator(".tools").bounding_box() == tools
+    assert page.locator(ROWS).count() == rows
+    page.wait_for_timeout(900)
+    page.keyboard.press(".")
+    expect(page.locator(f"#p-{new}")).to_be_attached()
+    expect(page.locator("#fresh")).to_be_empty()
+    expect(page.locator("#live")).to_have_attribute("data-is", "live")
+
+
+def test_what_is_new_after_the_last_row_is_appended_where_that_row_is_in_view(
+    mias: Open, shop: Server, write: Callable[..., object]
+) -> None:
+    root = planted(write, shop, Shape(pieces=4, heads=3, live=1.0, waiting=0))
+    page = mias()
+    page.goto(f"/work/{root}")
+    expect(page.locator("#live")).to_have_attribute("data-is", "live")
+    new = write(lambda session: grow(session, root, root, datetime.now(UTC)))
+    expect(page.locator(f"#p-{new}")).to_be_visible()
+    again = write(lambda session: grow(session, root, root, datetime.now(UTC)))
+    expect(page.locator(f"#p-{again}")).to_be_visible()
 
 
 def test_a_branch_is_stopped_after_its_consequences_are_said(mias: Open, shop: Server) -> None:
