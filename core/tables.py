@@ -395,6 +395,15 @@ preference = Table(
     CheckConstraint("theme in ('','light','dark')", name="theme"),
 )
 
+# What a person has set aside until a time: off their list until then, and nobody else's.
+set_aside = Table(
+    "set_aside",
+    metadata,
+    Column("person", _id(), ForeignKey("person.id"), primary_key=True),
+    Column("request", _id(), primary_key=True),  # of a proposal or a question
+    Column("until", BigInteger, nullable=False),
+)
+
 # What a person's or an agent's work may cost in a day or a month, set by somebody who manages model spend.
 spend_limit = Table(
     "spend_limit",

@@ -410,6 +410,7 @@ class Proposal:
     may_rule: bool = False  # whether this reader may let it be done alone from now on (rule P10)
     takes_over: bool = False  # this reader may decide only because whoever was asked is gone (rule R10)
     hold: Hold | None = None  # the last decision on it that was held; while it is, it counts as decided
+    aside_until: datetime | None = None  # this reader has set it aside until then
 
     @property
     def waits(self) -> bool:
@@ -788,6 +789,7 @@ class Question:
     may_answer: bool
     takes_over: bool = False  # this reader may answer only because whoever was asked is gone (rule R10)
     hold: Hold | None = None  # the last answer to it that was held; while it is, it counts as answered
+    aside_until: datetime | None = None  # this reader has set it aside until then
 
     @property
     def waits(self) -> bool:
@@ -845,6 +847,9 @@ class Waiting:
     agents: tuple[tuple[str, str, int], ...]  # name, label, how many
     works: tuple[tuple[UUID, str, int], ...]  # root, about, how many
     place: Place | None  # of the request that was asked about
+    aside: tuple[
+        tuple[Asked, datetime], ...
+    ] = ()  # what its reader has set aside, and until when; counted nowhere else
 
     @property
     def hidden(self) -> int:
@@ -912,6 +917,7 @@ SINGLE_KEYS = {
     "a": "Approve: arms the button, and Enter decides",
     "r": "Refuse, or say that you cannot answer",
     "e": "Edit before you approve",
+    "s": "Set it aside until later",
     "A": "From now on, alone: opens the second step",
     "w": "Answer in your own words",
     "j": "The next request or row",

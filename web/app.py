@@ -22,6 +22,7 @@ from web.oidc import Configured, Provider, Seal
 from web.pages import (
     abandoned,
     agents,
+    aside,
     audit,
     decide,
     drafts,
@@ -94,6 +95,7 @@ def create_app(
             *help.handlers,
             *drafts.handlers,
             *decide.handlers,
+            *aside.handlers,
             *give.handlers,
             *timeline.handlers,
             *work.handlers,

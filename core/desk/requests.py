@@ -8,6 +8,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from core import (
+    aside,
     drafts,
     ids,
     reading,
@@ -16,7 +17,7 @@ from core.asking import holding, proposals, questions
 from core.clock import to_micros
 from core.declare.bounds import Bounds
 from core.desk.rules import Rules
-from core.errors import NotAllowed, NotWaiting
+from core.errors import BadInput, NotAllowed, NotWaiting
 from core.reading import Reader
 from core.store import Tx
 from core.values import (
@@ -31,7 +32,8 @@ from core.words import clean
 
 class Decides(Rules):
     async def waiting_count(self) -> int:
-        """How many requests wait for this person: what `proposals` and `questions` list, by the same condition."""
+        """How many requests wait for this person: what `proposals` and `questions` list, by the same condition, without
+        what they have set aside."""
         return await self._read(lambda tx, reader: len(reading.for_you(tx, reader)))
 
     async def waiting(
@@ -123,6 +125,40 @@ class Decides(Rules):
             drafts.keep(tx, reader.id, key, act, {name: clean(text) for name, text in fields.items()})
 
         await self._write(keep)
+
+    async def set_aside(self, id: UUID, until: datetime | None) -> None:
+        """Have a request off this person's list, badge and counts until then; None: on it again. Decides nothing,
+        writes no line, and changes nothing for anybody else: the agent waits all the same.
+
+        Raises NotFound, NotAllowed where it is not theirs to decide, NotWaiting where nothing is left to, and BadInput
+        for a time that has passed, or at which nobody may decide it any more.
+        """
+
+        def put(tx: Tx, reader: Reader) -> None:
+            key = ids.stored(id)
+            if reader.id is None:
+                raise NotAllowed("The app itself sets nothing aside: a person does.")
+            found: Proposal | Question
+            if reading.is_question(tx, key):
+                found = question = reading.one_question(self._house, tx, reader, key)
+                theirs = question.may_answer
+            else:
+                found = proposal = reading.one_proposal(self._house, tx, reader, key)
+                theirs = proposal.may_decide
+            if not found.waits:
+                raise NotWaiting("Nothing is left to decide, so it is not set aside.")
+            if not theirs:
+                raise NotAllowed("It is set aside by whoever decides it.")
+            if until is None:
+                aside.take(tx, reader.id, key)
+                return
+            if to_micros(until) <= tx.now:
+                raise BadInput({"until": "That time has passed."})
+            if found.deadline is not None and until >= found.deadline:
+                raise BadInput({"until": f"It can be decided until {found.deadline:%-d %B %Y, %H:%M} UTC only."})
+            aside.put(tx, reader.id, key, to_micros(until))
+
+        await self._write(put)
 
     async def approve(
         self,

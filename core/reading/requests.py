@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
-from core import acting, people
+from core import acting, aside, people
 from core.asking import held, whom
 from core.clock import from_micros
 from core.errors import NotFound
@@ -86,7 +86,9 @@ _PROPOSALS = select(*_PROPOSAL_COLUMNS).select_from(_with_names(proposal, propos
 UNDECIDED = and_(*held.UNDECIDED)
 UNANSWERED = and_(help.c.help_from == "Person", help.c.status == "Waiting", held.not_held(help))
 _PROPOSALS_FOR = Statement(
-    _PROPOSALS.where(UNDECIDED, for_reader(proposal)).order_by(proposal.c.asked_at, proposal.c.id)
+    _PROPOSALS.where(UNDECIDED, ~aside.is_aside(proposal), for_reader(proposal)).order_by(
+        proposal.c.asked_at, proposal.c.id
+    )
 )
 _PROPOSAL = Statement(_PROPOSALS.where(proposal.c.id == bindparam("id")))
 PROPOSALS_OF = Statement(
@@ -131,7 +133,9 @@ _QUESTION_COLUMNS = (
 _QUESTIONS = (
     select(*_QUESTION_COLUMNS).select_from(_with_names(help, help.c.answered_by)).where(help.c.help_from == "Person")
 )
-_QUESTIONS_FOR = Statement(_QUESTIONS.where(UNANSWERED, for_reader(help)).order_by(help.c.asked_at, help.c.id))
+_QUESTIONS_FOR = Statement(
+    _QUESTIONS.where(UNANSWERED, ~aside.is_aside(help), for_reader(help)).order_by(help.c.asked_at, help.c.id)
+)
 _QUESTION = Statement(_QUESTIONS.where(help.c.id == bindparam("id")))
 QUESTIONS_OF = Statement(_QUESTIONS.where(help.c.piece == bindparam("piece")).order_by(help.c.asked_at, help.c.id))
 _QUESTIONS_ANSWERED = Statement(
@@ -144,22 +148,21 @@ _QUESTIONS_ANSWERED = Statement(
 _p_count = (
     select(proposal.c.root, proposal.c.piece)
     .select_from(proposal.join(top, top.c.id == proposal.c.root).outerjoin(asked, asked.c.id == proposal.c.asked_of))
-    .where(UNDECIDED, for_reader(proposal))
+    .where(UNDECIDED, ~aside.is_aside(proposal), for_reader(proposal))
 )
 _q_count = (
     select(help.c.root, help.c.piece)
     .select_from(help.join(top, top.c.id == help.c.root).outerjoin(asked, asked.c.id == help.c.asked_of))
-    .where(UNANSWERED, for_reader(help))
+    .where(UNANSWERED, ~aside.is_aside(help), for_reader(help))
 )
-_FOR_YOU_PROPOSALS = Statement(_p_count)
-_FOR_YOU_QUESTIONS = Statement(_q_count)
+_FOR_YOU = (Statement(_p_count), Statement(_q_count))
 
 
 def for_you(tx: Tx, reader: Reader) -> list[tuple[str, str]]:
-    """Whole and piece of every request that waits for the reader."""
+    """Whole and piece of every request that waits for the reader, without those they have set aside."""
     if reader.id is None:
         return []
-    found = [*tx.all(_FOR_YOU_PROPOSALS, who=reader.id), *tx.all(_FOR_YOU_QUESTIONS, who=reader.id)]
+    found = [row for each in _FOR_YOU for row in tx.all(each, who=reader.id, now=tx.now)]
     return [(row.root, row.piece) for row in found]
 
 
@@ -220,6 +223,7 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
         else 0,
         with_rule=_rule_given(tx, row) if counted else None,
         hold=hold,
+        aside_until=at(aside.until(tx, reader.id, row.id)) if waits and reader.id is not None else None,
     )
 
 
@@ -267,13 +271,13 @@ def proposals_for(house: House, tx: Tx, reader: Reader) -> list[Proposal]:
     """What waits for the reader's decision, the oldest first (rule P9)."""
     if reader.id is None:
         return []
-    return [proposal_shown(house, tx, reader, row) for row in tx.all(_PROPOSALS_FOR, who=reader.id)]
+    return [proposal_shown(house, tx, reader, row) for row in tx.all(_PROPOSALS_FOR, who=reader.id, now=tx.now)]
 
 
 def questions_for(house: House, tx: Tx, reader: Reader) -> list[Question]:
     if reader.id is None:
         return []
-    return [question_shown(house, tx, reader, row) for row in tx.all(_QUESTIONS_FOR, who=reader.id)]
+    return [question_shown(house, tx, reader, row) for row in tx.all(_QUESTIONS_FOR, who=reader.id, now=tx.now)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +355,7 @@ def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
         may_answer=answers,
         takes_over=answers and not whom.is_theirs(tx, row.asked_of, reader.id or ""),
         hold=hold,
+        aside_until=at(aside.until(tx, reader.id, row.id)) if waits and reader.id is not None else None,
     )
 
 

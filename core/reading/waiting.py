@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, String, bindparam, func, literal_column, or_, select, tuple_, union_all
 
+from core.aside import is_aside
 from core.asking import whom
 from core.clock import from_micros
 from core.house import House
@@ -19,7 +20,7 @@ from core.reading.reader import Reader, at
 from core.reading.requests import UNANSWERED, UNDECIDED, asked, for_reader, top
 from core.sql import Statement
 from core.store import Tx
-from core.tables import help, piece, proposal, whole
+from core.tables import help, piece, proposal, set_aside, whole
 from core.values import Asked, AskedGroup, Place, Waiting
 
 PAGE = 50
@@ -27,7 +28,7 @@ _LATER = 10 * 366 * 86_400_000_000  # micros: what has no deadline comes after e
 _START = "-1..-1."
 
 
-def _part(table: Any, kind: str, text: Any, waits: Any) -> Any:
+def _part(table: Any, kind: str, text: Any, waits: Any, kept: Any) -> Any:
     return (
         select(
             literal_column(f"'{kind}'").label("kind"),
@@ -49,14 +50,25 @@ def _part(table: Any, kind: str, text: Any, waits: Any) -> Any:
             .join(piece, piece.c.id == table.c.piece)
             .outerjoin(asked, asked.c.id == table.c.asked_of)
         )
-        .where(waits, for_reader(table))
+        .where(waits, kept, for_reader(table))
     )
 
 
 _all = union_all(
-    _part(proposal, "proposal", proposal.c.sentence, UNDECIDED),
-    _part(help, "question", help.c.question, UNANSWERED),
+    _part(proposal, "proposal", proposal.c.sentence, UNDECIDED, ~is_aside(proposal)),
+    _part(help, "question", help.c.question, UNANSWERED, ~is_aside(help)),
 ).subquery("waiting")
+_aside = union_all(
+    _part(proposal, "proposal", proposal.c.sentence, UNDECIDED, is_aside(proposal)),
+    _part(help, "question", help.c.question, UNANSWERED, is_aside(help)),
+).subquery("aside")
+_ASIDE = Statement(
+    select(*_aside.c, set_aside.c.until)
+    .select_from(
+        _aside.join(set_aside, (set_aside.c.request == _aside.c.id) & (set_aside.c.person == bindparam("who")))
+    )
+    .order_by(set_aside.c.until, _aside.c.id)
+)
 _FACETS = Statement(
     select(
         _all.c.kind,
@@ -118,16 +130,16 @@ def waiting(
     """One page of what waits for the reader, narrowed to a kind, an agent and a whole where those are given. `after`
     is the mark the page before ended with; with `item` it is the page that holds it, and its place is told."""
     if reader.id is None:
-        return _made(house, reader, [], [], None)
-    sieve = {"who": reader.id, "kind": kind, "agent": agent, "whole": whole}
-    facets = tx.all(_FACETS, who=reader.id)
+        return _made(house, reader, [], [], None, [])
+    sieve = {"who": reader.id, "now": tx.now, "kind": kind, "agent": agent, "whole": whole}
+    facets = tx.all(_FACETS, who=reader.id, now=tx.now)
     place = tx.one(_PLACE, item=item, **sieve) if item else None
     skip = (place.n - 1) // PAGE * PAGE if place is not None else 0
     mark = after if place is None else ""
     rows = tx.all(_PAGE, **sieve, **_key(mark), skip=skip, most=PAGE + 1)
     if not rows and mark:  # nothing comes after it any more: the first page
         rows = tx.all(_PAGE, **sieve, **_key(""), skip=skip, most=PAGE + 1)
-    return _made(house, reader, facets, rows, place)
+    return _made(house, reader, facets, rows, place, tx.all(_ASIDE, who=reader.id, now=tx.now))
 
 
 def _key(mark: str) -> dict[str, Any]:
@@ -138,7 +150,9 @@ def _key(mark: str) -> dict[str, Any]:
     return {"k1": int(first), "k2": root, "k3": int(due), "k4": id}
 
 
-def _made(house: House, reader: Reader, facets: list[Any], rows: list[Any], place: Any) -> Waiting:
+def _made(
+    house: House, reader: Reader, facets: list[Any], rows: list[Any], place: Any, put_aside: list[Any]
+) -> Waiting:
     page, more = rows[:PAGE], len(rows) > PAGE
     agents: dict[str, int] = {}
     works: dict[str, tuple[str, int]] = {}
@@ -165,6 +179,7 @@ def _made(house: House, reader: Reader, facets: list[Any], rows: list[Any], plac
         else Place(
             place.n, to_uuid(place.before) if place.before else None, to_uuid(place.after) if place.after else None
         ),
+        aside=tuple((_asked(house, reader, row), from_micros(row.until)) for row in put_aside),
     )
 
 
@@ -176,16 +191,17 @@ def _group(house: House, reader: Reader, rows: list[Any]) -> AskedGroup:
         number=first.in_group,
         oldest=from_micros(first.oldest),
         deadline=at(first.deadline_first),
-        requests=tuple(
-            Asked(
-                id=to_uuid(row.id),
-                kind=row.kind,
-                text=row.text,
-                asked_through=whom.through_words(house, row.through) or house.label(row.agent),
-                asked_at=from_micros(row.asked_at),
-                deadline=at(row.deadline),
-                put_to="" if row.asked_of == reader.id else row.asked_name or "nobody",
-            )
-            for row in rows
-        ),
+        requests=tuple(_asked(house, reader, row) for row in rows),
+    )
+
+
+def _asked(house: House, reader: Reader, row: Any) -> Asked:
+    return Asked(
+        id=to_uuid(row.id),
+        kind=row.kind,
+        text=row.text,
+        asked_through=whom.through_words(house, row.through) or house.label(row.agent),
+        asked_at=from_micros(row.asked_at),
+        deadline=at(row.deadline),
+        put_to="" if row.asked_of == reader.id else row.asked_name or "nobody",
     )

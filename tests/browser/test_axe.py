@@ -81,7 +81,12 @@ def pages(mias: Open) -> dict[str, str]:
         **{"rule": f"{page.url}/rule", "standing": "/inbox/standing", "keys": "/help/keys"},
         **{"rule alone": "/inbox/standing/new?of=Collator.note_on_volume", "rules": "/inbox/standing/new"},
         **{"edit": f"{page.url}/edit", "receipt": decided, "answered": "/inbox/answered", "error": "/nowhere"},
-        **{"settings": "/settings", "my keys": "/settings/keys?saved=true", "start": "/start"},
+        **{
+            "settings": "/settings",
+            "aside": f"{page.url}/aside",
+            "my keys": "/settings/keys?saved=true",
+            "start": "/start",
+        },
         **{"map": "/map?tools=yes", "way": "/map?chosen=Planner.Buyer.PriceCloth", "agent": "/map?chosen=Planner"},
         **{"money": "/map?lens=money", "words": "/map?view=list&sort=-limit", "page": "/agents/Collator"},
         **{"ask": "/map/ask?agent=Planner&tool=note_on_volume", "nothing": "/map?view=list&q=nothing"},
