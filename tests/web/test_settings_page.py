@@ -61,7 +61,7 @@ async def test_keys_are_chosen_shown_and_told_to_the_page(site: Site) -> None:
     assert "Kept." in page.text
     [told] = re.findall(r'data-keys="([^"]+)"', page.text)
     assert json.loads(html.unescape(told)) == [["a", "y"]]
-    assert "<kbd>p</kbd> arms" in (await mia.get("/help/keys")).text
+    assert "<kbd>y</kbd> arms" in (await mia.get("/help/keys")).text
     page = await mia.submit("/settings/keys", "/settings/keys", **USUAL)  # not ticked
     assert 'data-keys="off"' in page.text
     assert "You have switched single keys off." in text_of((await mia.get("/help/keys")).text)
