@@ -919,7 +919,6 @@ SINGLE_KEYS = {
     "e": "Edit before you approve",
     "s": "Set it aside until later",
     "A": "From now on, alone: opens the second step",
-    "s": "Set the request aside until a time",
     "w": "Answer in your own words",
     "j": "The next request or row",
     "k": "The previous one",
