@@ -107,7 +107,9 @@ let shown = 0;
 
 function follow() {
   const link = document.querySelector("[data-fresh][data-at-end]"), last = document.querySelector("#rows > [role=row]:last-child");
-  if (!link || !last || state === "paused" || Date.now() - shown < 500) return;
+  if (!link || !last || state === "paused") return;
+  const rest = shown + 500 - Date.now();
+  if (rest > 0) { setTimeout(follow, rest); return; }
   const box = last.getBoundingClientRect(), foot = document.querySelector(".rec")?.getBoundingClientRect().top ?? innerHeight;
   if (box.bottom > Math.min(innerHeight, foot) + 1 || box.bottom < 0) return;
   shown = Date.now();
@@ -156,7 +158,6 @@ export function live(redress) {
   });
   document.addEventListener("focusout", () => setTimeout(letGo));
   document.addEventListener("selectionchange", () => { if (kept.size) letGo(); });
-  setInterval(follow, 1000);
   setInterval(() => { if (state === "live" && !document.hidden && Date.now() - heard > SILENT) show("lost"); }, 5000);
   const badge = document.getElementById("badge");
   if (badge) waits = Number(badge.textContent);
