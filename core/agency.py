@@ -225,8 +225,7 @@ class Agency:
         """Carry out held decisions whose time has come, end requests whose deadline has passed (rule P11), and tell the
         dispatcher of every due piece; answers how many of these there are. The agency's clock does so often."""
         await self.release()
-        for root in await self.store.read(deadlines.passed):
-            await self.store.write(partial(deadlines.expire, self._house, root=root))
+        await self._each(await self.store.read(deadlines.passed), deadlines.expire)
         due = await self.store.read(abandonment.due)
         for piece in due:
             self._dispatcher.wake(piece)
@@ -408,10 +407,20 @@ class Agency:
     async def close_abandoned_work(self) -> int:
         """Look for abandoned wholes and close them, or take them up again where `when_abandoned` is "resume"; answers
         how many (rules A4, A7). The agency's clock does so."""
-        found = 0
-        for root in await self.store.read(lambda tx: abandonment.quiet(self._house, tx)):
-            found += await self.store.write(partial(abandonment.attend_to, self._house, root=root))
-        return found
+        return await self._each(
+            await self.store.read(lambda tx: abandonment.quiet(self._house, tx)), abandonment.attend_to
+        )
+
+    async def _each(self, roots: Sequence[str], attend: Callable[..., int]) -> int:
+        """Attend to each of these wholes, in a transaction of its own; answers how much was done. One that it fails for
+        is told in the log, and does not keep the others from being attended to."""
+        done = 0
+        for root in roots:
+            try:
+                done += await self.store.write(partial(attend, self._house, root=root))
+            except Exception:
+                log.exception("the whole %s could not be attended to", root)
+        return done
 
     # Records
 

@@ -7,12 +7,15 @@ one that is set and advanced.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+
+log = logging.getLogger(__name__)
 
 Timer = Callable[[], Awaitable[object]]
 
@@ -30,13 +33,22 @@ class Clock(Protocol):
     def now(self) -> datetime: ...
 
     def every(self, interval: timedelta, timer: Timer) -> None:
-        """Await `timer` once per interval from now on, one call at a time, until `stop`."""
+        """Await `timer` once per interval from now on, one call at a time, until `stop`. What it raises ends that call
+        alone."""
 
     def at(self, moment: datetime, timer: Timer) -> None:
         """Await `timer` once when that moment has come, unless `stop` comes first."""
 
     async def stop(self) -> None:
         """End every timer; a call under way is cancelled."""
+
+
+async def _logged(timer: Timer) -> None:
+    """A database that was away for a moment must not end the looking for good."""
+    try:
+        await timer()
+    except Exception:
+        log.exception("a timer failed")
 
 
 class WallClock:
@@ -52,7 +64,7 @@ class WallClock:
         async def tick() -> None:
             while True:
                 await asyncio.sleep(interval.total_seconds())
-                await timer()
+                await _logged(timer)
 
         self._keep(tick())
 
@@ -60,7 +72,7 @@ class WallClock:
         async def once() -> None:
             while (left := (moment - self.now()).total_seconds()) > 0:  # noqa: ASYNC110 - a sleep may end early
                 await asyncio.sleep(left)
-            await timer()
+            await _logged(timer)
 
         self._keep(once())
 

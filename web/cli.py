@@ -99,6 +99,7 @@ def bound(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
+        listener.listen(128)  # whoever follows a printed link too soon waits, and is served
     except OSError as error:
         listener.close()
         reason = (
