@@ -83,7 +83,7 @@ def tree_page(house: House, tx: Tx, reader: Reader, id: str, ask: TreeAsk) -> Tr
     show = ask.show or usual
     found = _look_for(house, tx, reader, of, outline, ask.find) if ask.find else None
     layout = _Layout(outline, show, found, asked, _opened(outline, ask), _named(outline, ask.shut))
-    if ask.chosen is not None and ask.chosen.hex in outline.of:
+    if ask.chosen is not None and ask.chosen.hex in outline.of and found is None:
         layout.lead_to(ask.chosen.hex)
     layout.lay()
     maker = Maker(house, tx, of, reader, outline)

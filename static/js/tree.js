@@ -21,7 +21,7 @@ function choose(tree, row) {
 function go(tree, address) {
   const url = new URL(address, location.href), here = new URL(location.href).searchParams.get("piece");
   if (here) url.searchParams.set("piece", here);
-  history.replaceState(history.state, "", url.pathname + url.search.replaceAll("%2C", ",").replaceAll("%7E", "~").replaceAll("*", "*"));
+  history.replaceState(history.state, "", url.pathname + url.search.replaceAll("%2C", ",").replaceAll("%7E", "~"));
   tree.setAttribute("aria-busy", "true");
   return again();
 }
