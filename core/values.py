@@ -317,6 +317,7 @@ class TreeNews:
     fresh: int  # pieces that the page would show and does not
     gone: int  # rows that the page would not show any more
     at_end: bool  # what is new stands after the last row, and nothing is gone
+    new: tuple[TreeRow, ...]  # then: the first of what is new
     owes: bool  # more rows have changed than one message holds
     all: int  # pieces of the whole
 

@@ -20,7 +20,7 @@ from core.reading.rows import Maker, yours_of
 from core.sql import Statement
 from core.store import Tx
 from core.tables import line as line_table
-from core.values import TraceKind, TreeAsk, TreeNews, TreeShow
+from core.values import TraceKind, TreeAsk, TreeNews, TreeRow, TreeShow
 
 ROWS = 40  # of one message; the others follow with the next
 
@@ -84,13 +84,16 @@ class Followed:
             del self._owed[key]
         levels = {key: self._level(self._outline, key) for key, _ in sent}
         made = Maker(house, tx, of, reader, self._outline).rows(levels, self._open)
+        at_end = bool(self._fresh) and not self._gone and self._all_at_end(self._outline)
+        new_rows = self._new_rows(self._outline, Maker(house, tx, of, reader, self._outline)) if at_end else ()
         return TreeNews(
             rows=tuple(made[key] for key, _ in sent if key in made),
             pieces=frozenset(to_uuid(key) for key in seen if "~" not in key),
             touched=frozenset(key for key, itself in sent if itself),
             fresh=len(self._fresh),
             gone=len(self._gone),
-            at_end=bool(self._fresh) and not self._gone and self._all_at_end(self._outline),
+            at_end=at_end,
+            new=new_rows,
             owes=bool(self._owed),
             all=len(self._outline.of),
         )
@@ -161,9 +164,17 @@ class Followed:
                 self._gone.add(key)
         self._fresh = {id for id in self._fresh if not outline.of[id].stand.final}
 
-    def _all_at_end(self, outline: outlines.Outline) -> bool:
-        def rank(key: str) -> Any:
-            return [outline.of[id].at for id in outline.path(key) if "~" not in id]
+    def _new_rows(self, outline: outlines.Outline, maker: Maker) -> tuple[TreeRow, ...]:
+        """What is new, in the order of the tree."""
+        first = sorted(self._fresh, key=lambda id: self._rank(outline, id))[:ROWS]
+        seen = self._shown | self._fresh
+        made = maker.rows({id: sum(1 for above in outline.path(id) if above in seen) for id in first}, self._open)
+        return tuple(made[id] for id in first if id in made)
 
-        last = max(rank(key) for key in self._shown if "~" not in key)
-        return all(rank(id) > last for id in self._fresh)
+    def _rank(self, outline: outlines.Outline, key: str) -> list[int]:
+        """Its place in the order of the tree."""
+        return [outline.of[id].at for id in outline.path(key) if "~" not in id]
+
+    def _all_at_end(self, outline: outlines.Outline) -> bool:
+        last = max(self._rank(outline, key) for key in self._shown if "~" not in key)
+        return all(self._rank(outline, id) > last for id in self._fresh)

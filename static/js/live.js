@@ -113,6 +113,9 @@ function follow() {
   const box = last.getBoundingClientRect(), foot = document.querySelector(".rec")?.getBoundingClientRect().top ?? innerHeight;
   if (box.bottom > Math.min(innerHeight, foot) + 1 || box.bottom < 0) return;
   shown = Date.now();
+  const made = document.querySelector("template[data-new]");
+  for (const row of made?.content.children ?? []) if (!document.getElementById(row.id)) last.parentElement.append(document.importNode(row, true));
+  dress(document);
   again();
 }
 
