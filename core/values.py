@@ -977,6 +977,18 @@ class Beginning:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """A work or a request that was found by words."""
+
+    kind: Literal["work", "request"]
+    id: UUID
+    says: str
+    beside: str  # of a work who does what; of a request the work it is asked in
+    open: bool  # it is under way, or waits
+    at: datetime  # given or asked
+
+
+@dataclass(frozen=True, slots=True)
 class LineSieve:
     """Which lines of all records are shown. Empty: all of them."""
 

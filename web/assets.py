@@ -19,7 +19,7 @@ STYLES = (
     *("tokens", "base", "layout"),
     *("parts", "inbox", "card", "held", "tables", "forms", "tree", "phone", "state"),
     *("states", "work", "give", "rules", "keys", "map", "agents", "sign-in"),
-    *("money", "timeline", "now", "audit", "settings", "start"),
+    *("money", "timeline", "now", "audit", "settings", "start", "search"),
 )
 FOREVER = CacheControlHeader(max_age=31_536_000, immutable=True, public=True)
 OPEN = {"exclude_from_csrf": True, "exclude_from_auth": True}

@@ -19,7 +19,7 @@ from core.desk.works import Show
 from core.errors import NotAllowed
 from core.reading import Reader
 from core.store import Tx
-from core.values import Abilities, Beginning, Person, Preferences
+from core.values import Abilities, Beginning, Found, Person, Preferences
 
 __all__ = ["Desk", "Hand", "Outcome", "Show"]
 
@@ -56,6 +56,13 @@ class Desk(Gives, Decides, Spending, Oversees, Agents, Audits):
     async def beginning(self) -> Beginning:
         """What there is, what is missing, and how far this person has come."""
         return await self._read(lambda tx, reader: reading.beginning(self._house, tx, reader))
+
+    async def search(self, text: str, limit: int = 8) -> list[Found]:
+        """Requests of this person's, then works they may see, in which a text stands; nothing for no text."""
+        words = text.strip()[:200]
+        if not words:
+            return []
+        return await self._read(lambda tx, reader: reading.search(self._house, tx, reader, words, limit))
 
     def of(self, agent: type[Agent] | str) -> Hand:
         """Give this agent work. Raises NotFound for one the app does not have."""

@@ -41,6 +41,7 @@ from core.reading.requests import (
 )
 from core.reading.rows import tree_page
 from core.reading.rules import covered, in_words, rules
+from core.reading.search import search
 from core.reading.spending import limitable, spend_limits
 from core.reading.times import spans
 from core.reading.waiting import waiting
@@ -95,6 +96,7 @@ __all__ = [
     "recorded",
     "rule_offer",
     "rules",
+    "search",
     "seats",
     "sees_all",
     "some_nodes",

@@ -7,6 +7,7 @@ import { drafts } from "./drafts.js";
 import { keys } from "./keys.js";
 import { held } from "./held.js";
 import { map } from "./map.js";
+import { palette } from "./palette.js";
 import { proof } from "./proof.js";
 
 function dress(root = document) {
@@ -22,6 +23,7 @@ dress();
 live(dress);
 drafts();
 held();
+palette();
 document.addEventListener("htmx:after:swap", () => dress());
 
 // A menu closes when something else is pressed, and on Escape, which gives the focus back to what opened it.

@@ -86,6 +86,7 @@ def pages(mias: Open) -> dict[str, str]:
             "aside": f"{page.url}/aside",
             "my keys": "/settings/keys?saved=true",
             "start": "/start",
+            "find": "/search?q=plan",
         },
         **{"map": "/map?tools=yes", "way": "/map?chosen=Planner.Buyer.PriceCloth", "agent": "/map?chosen=Planner"},
         **{"money": "/map?lens=money", "words": "/map?view=list&sort=-limit", "page": "/agents/Collator"},

@@ -59,7 +59,7 @@ def test_no_page_scrolls_sideways_and_every_act_fits_a_thumb(mias: Open) -> None
         ),
         *("/map?tools=yes", "/map?chosen=Planner", "/map?chosen=Planner.Buyer.PriceCloth", "/map?view=list"),
         *("/map/ask?agent=Planner&tool=note_on_volume", "/agents/Planner", "/agents/Collator"),
-        *("/settings", "/settings/keys", "/start"),
+        *("/settings", "/settings/keys", "/start", "/search?q=m"),
     ):
         expect_fit(page, address)
 
