@@ -42,7 +42,7 @@ hand, master, helper = has_role("hand"), has_role("master"), has_role("helper")
 
 
 class Errand(BaseModel):
-    """What a piece does, in this order: hands on, looks things up one by one, proposes notes, hands back."""
+    """What a piece does, in this order: hands on, looks things up one by one, proposes and asks, hands back."""
 
     wide: int = Field(0, description="Pieces handed to a helper, which get the rest of this.")
     deep: int = Field(0, description="Levels of helpers under each other, of which the lowest gets the rest.")
@@ -50,6 +50,7 @@ class Errand(BaseModel):
     looks: int = 0
     notes: int = 0
     hasty: int = Field(0, description="Notes that nobody need wait for.")
+    asks: int = Field(0, description="Questions.")
     letters: int = Field(0, description="How long what it hands back is.")
     pause: int = Field(0, description="Milliseconds before each look.")
 
@@ -103,8 +104,11 @@ def calls_of(agent: str, errand: Errand, turn: int) -> list[ModelCall]:
         steps += [[_call(0, "look_up", word=f"word {n}")] for n in range(errand.looks)]
         asked = [("write_note", f"note {n + 1}") for n in range(errand.notes)]
         asked += [("hurry_note", f"hasty note {n + 1}") for n in range(errand.hasty)]
-        if asked:
-            steps.append([_call(n, name, text=text) for n, (name, text) in enumerate(asked)])
+        calls = [_call(n, name, text=text) for n, (name, text) in enumerate(asked)]
+        for n in range(errand.asks):
+            question = f"Which side, for the {n + 1}. time?"
+            calls.append(_call(len(asked) + n, "ask_person", question=question, choices=["left", "right"], context=""))
+        steps += [calls] if calls else []
     return steps[turn] if turn < len(steps) else [_call(0, "hand_back", result="done " + "x" * errand.letters)]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import expect
+import re
 
-from tests.browser.conftest import Open
-from tests.browser.walking import approve, give_with_note, reload_until, times_written
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open, Serve
+from tests.browser.serving import Server
+from tests.browser.walking import approve, give_errand, give_with_note, reload_until, row, sign_in, times_written
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -47,3 +50,56 @@ def test_an_argument_is_changed_before_it_runs_by_a_plain_form(plain: Open) -> N
     page.get_by_role("button", name="Approve with these changes").click()
     expect(page.locator(".receipt")).to_contain_text("You approved, with changes")
     expect(page.locator(".card ins")).to_have_text("Leaf 77 gone")
+
+
+def open_first(page: Page, server: Server) -> None:
+    page.goto(f"{server.base}/inbox")
+    page.locator(".req").first.click()
+
+
+def test_a_question_a_standing_rule_and_a_branch_that_is_stopped_by_plain_forms(serve: Serve, fresh: Open) -> None:
+    server, page = serve("tests.browser.busy:busy"), fresh(java_script_enabled=False)
+    sign_in(page, server, "Mia")
+
+    # One question is answered with a choice, one declined with a reason.
+    asked = give_errand(page, server.base, legs=1, asks=2)
+    reload_until(page, "Hand", "Waits for you")
+    open_first(page, server)
+    page.get_by_label("left").check()
+    page.get_by_role("button", name="Send answer").click()
+    expect(page.locator(".receipt")).to_contain_text("You answered")
+    open_first(page, server)
+    page.get_by_role("link", name="I cannot say…").click()
+    page.get_by_label("Tell Hand").fill("Ask Noor.")
+    page.get_by_role("button", name="Tell Hand").click()
+    expect(page.locator(".card")).to_contain_text("Ask Noor.")
+    page.goto(asked)
+    reload_until(page, "Foreman", "Done")
+
+    # From now on, alone: tried first, given with an approval, used by the next, and revoked.
+    give_errand(page, server.base, legs=1, notes=1)
+    reload_until(page, "Hand", "Waits for you")
+    open_first(page, server)
+    page.get_by_role("link", name="From now on, alone…").click()
+    page.get_by_role("button", name="Try it").click()
+    expect(page.locator("#would")).to_contain_text(re.compile(r"\w"))
+    page.get_by_role("button", name="Approve, and give this rule").click()
+    alone = give_errand(page, server.base, legs=1, notes=1)
+    reload_until(page, "Foreman", "Done")
+    page.goto(f"{alone}/record")
+    expect(page.locator(".lines")).to_contain_text("standing rule")
+    page.goto(f"{server.base}/inbox/standing")
+    page.get_by_role("link", name=re.compile("Revoke")).click()
+    page.get_by_role("button", name=re.compile("Revoke")).click()
+    whole = give_errand(page, server.base, legs=3, notes=1)
+    reload_until(page, "Hand", "Waits for you")
+
+    # One of three branches is stopped; the others wait on.
+    branch = row(page, "Hand").first.get_attribute("data-piece")
+    page.goto(f"{whole}/stop?piece={branch}")
+    page.get_by_label("Reason").fill("Two are enough.")
+    page.get_by_role("button", name="Stop this piece").click()
+    expect(page.locator(f"#p-{branch}")).to_contain_text("Called off")
+    expect(row(page, "Hand").filter(has_text="Waits for you")).to_have_count(2)
+    page.goto(f"{server.base}/inbox")
+    expect(page.locator(".req")).to_have_count(2)
