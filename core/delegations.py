@@ -46,22 +46,20 @@ def delegations_of(agents: Mapping[str, Agent], agent: Agent) -> list[Delegated]
 
 def depth_of(agents: Mapping[str, Agent], agent: Agent) -> int:
     """How many levels may hang under a piece of the agent's work, helpers and cycles included."""
-    known: dict[tuple[str, int], int] = {}
-
-    def under(one: Agent, left: int) -> int:
-        delegation = one.delegates
-        if delegation is None or not delegation.to:
-            return 0
-        left = min(left, delegation.max_depth)
-        if left <= 0:
-            return 0
-        key = (one.name, left)
-        if key not in known:
-            to = [one if entry.agent is None else agents[entry.agent.__name__] for entry in delegation.to]
-            known[key] = 1 + max(under(other, left - 1) for other in to)
-        return known[key]
-
-    return under(agent, agent.delegates.max_depth if agent.delegates else 0)
+    own: dict[str, int] = {}
+    to: dict[str, set[str]] = {}
+    for one in {**agents, agent.name: agent}.values():
+        entries = one.delegates.to if one.delegates else ()
+        own[one.name] = one.delegates.max_depth if one.delegates and entries else 0
+        to[one.name] = {one.name if entry.agent is None else entry.agent.__name__ for entry in entries}
+    able, depth = set(own), 0  # those under which so many levels may hang
+    while True:
+        deeper = {name for name in able if own[name] > depth and to[name] & able}
+        if agent.name not in deeper:
+            return depth
+        # Where nobody fell out, nobody does until the least of their own words is reached.
+        depth = min(own[name] for name in able) if deeper == able else depth + 1
+        able = deeper
 
 
 def check(

@@ -1265,7 +1265,8 @@ class Reach:
     tool_label: str
     query: bool
     paths: tuple[ReachPath, ...]  # the shortest first
-    total: int  # all there are
+    total: int  # all there are, of up to mapping.LONGEST hand-ons
+    longer: bool  # whether more hand-ons than that may follow one another
     sponsor_name: str = ""  # who is asked where the work is for nobody
 
 

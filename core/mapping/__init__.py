@@ -4,6 +4,6 @@ what. Nothing here reads a database; what the map tells of use, seats and limits
 
 from core.mapping.around import around
 from core.mapping.graph import ABOVE_NONE, key_of, the_map
-from core.mapping.reach import MOST_PATHS, reach
+from core.mapping.reach import LONGEST, MOST_PATHS, reach
 
-__all__ = ["ABOVE_NONE", "MOST_PATHS", "around", "key_of", "reach", "the_map"]
+__all__ = ["ABOVE_NONE", "LONGEST", "MOST_PATHS", "around", "key_of", "reach", "the_map"]

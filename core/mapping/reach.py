@@ -16,6 +16,7 @@ from core.declare.actions import Action
 from core.declare.agents import Agent
 from core.declare.delegation import Specialist
 from core.declare.skills import Skill
+from core.delegations import depth_of
 from core.errors import NotFound
 from core.gate import strictest
 from core.handing_on import levels
@@ -23,6 +24,7 @@ from core.mapping.graph import TopLimit
 from core.values import Gate, Reach, ReachPath, ReachStep
 
 MOST_PATHS = 200  # that are answered in full; all are counted
+LONGEST = 100  # hand-ons of a way that is counted: where agents hand on in a circle there is no end to longer ones
 
 Link = tuple[Specialist, Agent]
 
@@ -36,7 +38,8 @@ def reach(
     most: int = MOST_PATHS,
 ) -> Reach:
     """Every way on which a piece at the top of `origin`'s may come to use the tool, the shortest first, at most `most`
-    of them; `total` counts all. `lifted` says of an agent whether standing rules may lift its "propose" for it.
+    of them. `total` counts all of up to LONGEST hand-ons, and `longer` says that there may be longer ones. `lifted`
+    says of an agent whether standing rules may lift its "propose" for the tool.
 
     Raises NotFound where no agent holds such a tool.
     """
@@ -50,9 +53,10 @@ def reach(
             if _holds(skill, tool):
                 total += 1
                 paths.append(_path(origin, skill, top_limit(origin, skill), (), action, lifted))
-        for length in range(1, levels(origin) + 1):
-            total += walk.count(origin, levels(origin), length)
-            for links in walk.paths(origin, levels(origin), length):
+        deepest = min(levels(origin), LONGEST)
+        for length in range(1, deepest + 1):
+            total += walk.count(origin, deepest, length)
+            for links in walk.paths(origin, deepest, length):
                 if len(paths) >= most:
                     break
                 paths.append(_path(origin, None, top, links, action, lifted))
@@ -64,6 +68,7 @@ def reach(
         query=action.query,
         paths=tuple(paths[:most]),
         total=total,
+        longer=depth_of(agents, origin) > LONGEST,
     )
 
 

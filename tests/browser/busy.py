@@ -131,6 +131,7 @@ def busy(**settings: Any) -> Agency:
             "policies": Policies(people, master, master, master, master),
             "task_budget": Decimal(1000),
             "concurrency": 200,
+            "undo_for": timedelta(0),  # taking back has stories of its own
         }
         | settings
     )

@@ -94,7 +94,7 @@ def test_with_keys_alone_work_is_given_requests_are_decided_a_branch_is_found_an
     tab_to(page, page.locator("#rows [data-piece]").first)
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator("#pane")).to_contain_text("Piece 2 of 3")
+    expect(page.locator("#pane")).to_contain_text("1 of 2 that Foreman handed on")
     page.goto(whole)
     tab_to(page, page.locator("#head").get_by_role("link", name="Stop…"))
     page.keyboard.press("Enter")

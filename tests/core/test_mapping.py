@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from core import amounts, mapping
+from core.delegations import depth_of
 from core.errors import NotFound
 from core.gate import STRICTNESS
 from handon import Agent, Delegation, Permits, Skill, Specialist
@@ -165,6 +166,36 @@ def test_the_least_depth_that_anybody_above_leaves_ends_a_way(depth: int, ways: 
     agents = {kind.__name__: kind() for kind in (Top, Second, Third, Fourth)}
     assert mapping.reach(agents, agents["Top"], "change_a", top_limit).total == ways
     assert mapping.reach(agents, agents["Second"], "change_a", top_limit).total == ways
+
+
+@settings(max_examples=150, deadline=None)
+@given(declared())
+def test_the_levels_under_an_agent_are_those_of_the_longest_chain(agents: Mapping[str, Agent]) -> None:  # D7, D5
+    def longest(agent: Agent, left: int) -> int:
+        delegation = agent.delegates
+        left = min(left, delegation.max_depth) if delegation else 0
+        if delegation is None or left == 0:
+            return 0
+        to = [agent if entry.agent is None else agents[entry.agent.__name__] for entry in delegation.to]
+        return 1 + max(longest(other, left - 1) for other in to)
+
+    for agent in agents.values():
+        assert depth_of(agents, agent) == longest(agent, 99)
+
+
+def test_a_circle_that_may_go_round_a_hundred_thousand_times_is_told_at_once() -> None:  # D5, D7
+    class Ping(Agent):
+        purpose, roles, skills = "You hand over.", {"helper"}, [Idle(), HoldsA()]
+
+    class Pong(Agent):
+        purpose, roles, skills = "You hand back.", {"helper"}, [Idle()]
+        delegates = Delegation(to=[Specialist.of(Ping, HoldsA())], max_depth=70_000)
+
+    Ping.delegates = Delegation(to=[Specialist.of(Pong, Idle())], max_depth=100_000)
+    agents = {"Ping": Ping(), "Pong": Pong()}
+    assert (depth_of(agents, agents["Ping"]), depth_of(agents, agents["Pong"])) == (70_001, 70_000)
+    found = mapping.reach(agents, agents["Ping"], "change_a", top_limit)
+    assert (found.total, found.longer) == (1 + mapping.LONGEST // 2, True)
 
 
 def test_a_tool_that_nobody_holds_is_not_found() -> None:
