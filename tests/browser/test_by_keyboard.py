@@ -22,13 +22,14 @@ def strike(page: Page, *keys: str) -> None:
         page.keyboard.press(key)
 
 
-def tab_to(page: Page, target: Locator, most: int = 80) -> None:
+def tab_to(page: Page, target: Locator, most: int = 80, *, outlined: bool = True) -> None:
     """Press Tab until it has the focus, which is then to be seen."""
     target.wait_for()
     for _ in range(most):
         if target.evaluate("(node) => node === document.activeElement"):
             expect(target).to_be_in_viewport()
-            assert target.evaluate("(node) => getComputedStyle(node).outlineStyle") != "none", target
+            seen = target.evaluate("(node) => getComputedStyle(node).outlineStyle") != "none"
+            assert seen == outlined, target
             return
         page.keyboard.press("Tab")
     raise AssertionError(f"{target} is not reached by Tab")
@@ -105,7 +106,9 @@ def test_with_keys_alone_work_is_given_requests_are_decided_a_branch_is_found_an
 
     # A way on the map says both its ends, and opens.
     page.goto(f"{server.base}/map")
-    tab_to(page, page.locator("a.edge").first)
-    expect(page.locator("a.edge").first).to_have_attribute("aria-label", re.compile("Foreman.*Hand|Hand.*Foreman"))
+    way = page.locator("a.edge").first
+    tab_to(page, way, outlined=False)  # a line, which is drawn thicker
+    expect(way.locator(".wire")).to_have_css("stroke-width", "3px")
+    expect(way).to_have_attribute("aria-label", re.compile("Foreman.*Hand|Hand.*Foreman"))
     page.keyboard.press("Enter")
     expect(page.locator("#chosen")).to_contain_text("Foreman hands")
