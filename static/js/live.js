@@ -1,4 +1,6 @@
 // The word in the bar: Live, Paused, Catching up, Not connected since. It never says Live when it is not.
+import { latest } from "./latest.js";
+
 const SILENT = 40000; // the server says something every 15 s
 const TRIES = [1000, 2000, 5000, 10000, 30000];
 
@@ -33,7 +35,7 @@ function show(next) {
 
 // The whole page once more, put over what is there: nothing that stays the same is touched.
 export function again() {
-  return htmx.ajax("GET", location.href, { target: "#main", select: "#main", swap: "outerMorph", selectOOB: "#badge:outerMorph" });
+  return latest(document.getElementById("main"), location.href, { select: "#main", swap: "outerMorph", selectOOB: "#badge:outerMorph" });
 }
 
 function press() {
@@ -119,11 +121,14 @@ function follow() {
   again();
 }
 
-// The pane beside the tree is asked for again when its piece has changed, unless somebody is writing in it.
+// The pane beside the tree is asked for again when its piece has changed, unless somebody is writing in it. Where
+// another piece was chosen meanwhile, it is that one that counts.
 function pane(list) {
-  const inner = document.querySelector("[data-pane]");
-  if (!inner || !list.includes(inner.dataset.pane) || inner.querySelector(":focus")) return;
-  htmx.ajax("GET", `/work/${inner.dataset.root}/piece/${inner.dataset.pane}`, { target: "#pane", swap: "innerMorph" });
+  const inner = document.querySelector("[data-pane]"), part = document.getElementById("pane");
+  const piece = part?.dataset.wanted ?? inner?.dataset.pane;
+  if (!inner || !part || !list.includes(piece) || inner.querySelector(":focus")) return;
+  const same = piece === inner.dataset.pane;
+  latest(part, `/work/${inner.dataset.root}/piece/${piece}`, { swap: same ? "innerMorph" : "innerHTML" });
 }
 
 export function live(redress) {

@@ -1,5 +1,6 @@
 // The tree from the keyboard, rows first, as the ARIA practices have it. Which rows there are is in the address: what is
 // opened, closed or looked for is asked of the server, and put over what is there, so that nothing else moves.
+import { latest } from "./latest.js";
 import { again } from "./live.js";
 
 const PHONE = matchMedia("(max-width: 44rem)");
@@ -53,7 +54,8 @@ function show(tree, row) {
   const url = new URL(location.href);
   url.searchParams.set("piece", row.dataset.piece);
   history.replaceState(history.state, "", url);
-  htmx.ajax("GET", own, { target: "#pane", swap: "innerHTML" });
+  pane.dataset.wanted = row.dataset.piece;
+  latest(pane, own, { swap: "innerHTML" });
 }
 
 function fold(tree, row) {

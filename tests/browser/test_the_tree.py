@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, Route, expect
 from sqlalchemy import create_engine
 from sqlalchemy.orm import Session
 
@@ -214,3 +215,22 @@ def test_the_timeline_has_the_same_rows_and_says_each_stretch_in_words(mias: Ope
     told = row(page, "Collator").get_by_role("img").get_attribute("aria-label") or ""
     assert "waits for a person" in told
     expect(page.get_by_role("main")).to_contain_text("are in UTC")
+
+
+def test_of_pieces_that_are_chosen_in_haste_the_last_is_shown_whatever_comes_back_first(
+    mias: Open, shop: Server, write: Callable[..., object]
+) -> None:
+    root = planted(write, shop, SMALL)
+    page = mias()
+    page.goto(f"/work/{root}")
+    held: list[Route] = []
+    page.route("**/piece/*", lambda route: route.continue_() if held else held.append(route))
+    pieces = page.locator(f"{ROWS}[data-piece]")
+    for n in (1, 2, 3):
+        pieces.nth(n).locator("[data-choose]").click()
+    last = pieces.nth(3).get_attribute("data-piece")
+    expect(page.locator("#pane [data-pane]")).to_have_attribute("data-pane", str(last))
+    with suppress(Error):
+        held[0].continue_()
+    page.wait_for_timeout(500)
+    expect(page.locator("#pane [data-pane]")).to_have_attribute("data-pane", str(last))

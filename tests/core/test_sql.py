@@ -10,7 +10,7 @@ from core.tables import account
 from tests.builders import make
 
 BY_KEY = Statement(select(account).where(account.c.key == bindparam("key")))
-ROW = {"key": "x", "limit_micros": None, "spent_micros": 0, "reserved_micros": 0}
+ROW = {"key": "x", "limit_micros": None, "spent_micros": 0, "reserved_micros": 0, "set_by": None, "set_at": None}
 
 
 async def test_a_parameter_that_is_not_given_is_refused(database: str) -> None:
