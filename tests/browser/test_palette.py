@@ -40,3 +40,16 @@ def test_the_palette_finds_by_keyboard_and_gives_the_focus_back(mias: Open) -> N
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("/inbox/answered$"))
+
+
+def test_each_entry_stands_once_in_the_bar_or_in_the_menu_at_every_width(noors: Open) -> None:
+    page = noors()
+    for width in (1280, 1000, 768, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto("/settings")
+        page.locator(".menu > summary").click()
+        for address in ("/money", "/work/new", "/search"):
+            links = page.locator(f'.top a[href="{address}"]')
+            seen = [link.is_visible() for link in links.all()]
+            assert seen.count(True) == 1, (width, address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
