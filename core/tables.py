@@ -464,8 +464,6 @@ line = Table(
     Column("payload", Text, nullable=False),
     Column("before", String(64), nullable=False),
     Column("hash", String(64), nullable=False),
-    Index(None, "at"),
-    Index(None, "piece", "n"),
     sqlite_with_rowid=False,
 )
 

@@ -105,7 +105,7 @@ _ASKED_NAMES = Statement(
 _WHOLE_ENDED = Statement(update(whole).where(whole.c.id == bindparam("root")).values(ended_at=bindparam("at")))
 _TOOL_LINES = Statement(
     select(line.c.payload)
-    .where(line.c.piece == bindparam("piece"), line.c.kind == str(TraceKind.TOOL_RAN))
+    .where(line.c.root == bindparam("root"), line.c.piece == bindparam("piece"), line.c.kind == str(TraceKind.TOOL_RAN))
     .order_by(line.c.n)
 )
 _INSERT_CALLS = insert_into(turn_call)
@@ -421,7 +421,7 @@ def _came_back(
 
 def _found(tx: Tx, tree: Tree, receipt: Receipt) -> str:
     """What a piece's tools had answered: "price_per_metre answered 14.5" (rule H3)."""
-    payloads = [entry.payload for entry in tx.all(_TOOL_LINES, piece=receipt.id)]
+    payloads = [entry.payload for entry in tx.all(_TOOL_LINES, root=tree.root, piece=receipt.id)]
     payloads += [
         entry["payload"]
         for entry in tree.waiting

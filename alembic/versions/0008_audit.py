@@ -1,4 +1,4 @@
-"""Reading all records together: lines by time, and all of them verified one after the other.
+"""All records verified, one after the other.
 
 Revision ID: 0008
 Revises: 0007
@@ -14,7 +14,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.create_index(op.f("ix_line_at"), "line", ["at"])
     op.create_table(
         "verification",
         sa.Column("id", sa.String(length=32), nullable=False),

@@ -20,7 +20,7 @@ from core.clock import from_micros
 from core.declare.actions import Action
 from core.declare.agents import Agent
 from core.declare.schemas import to_json
-from core.errors import AlreadyDecided, BadInput, NotAllowed, NotFound, NotWaiting, Stale
+from core.errors import AlreadyDecided, BadInput, NotFound, NotWaiting, Stale
 from core.house import House
 from core.receipts import Receipt
 from core.record import Tree
@@ -216,15 +216,15 @@ def approve(
     """Run the proposed call, exactly as shown or as the person changed it, as that person and the piece that proposed
     it (rules P5, P7). Rights and gate are read again now: what is forbidden since ends as refused by rule (R11).
 
-    `rule` is a standing rule given along with it; `made_at` is when the decision was made, where it was held since:
-    then what is forbidden raises NotAllowed. Writes the decision's line and the tool's. Raises NotFound, NotAllowed,
-    AlreadyDecided, NotWaiting, Stale, and BadInput for changed arguments that do not fit.
+    `rule` is a standing rule given along with it; `made_at` is when the decision was made, where it was held since.
+    Writes the decision's line and the tool's. Raises NotFound, NotAllowed, AlreadyDecided, NotWaiting, Stale, and
+    BadInput for changed arguments that do not fit.
     """
     found, tree, row = undecided(house, tx, id, person, fingerprint, made_at)
     name = people.row(tx, person).name
     call = _call(house, tx, row, found, person, args)
     if isinstance(call, str):
-        _forbidden(house, tx, tree, row, found, call, made_at)
+        _refused(house, tx, tree, row, found, None, f"Refused by rule. {call}")
         return
     agent, action, changed = call.agent, call.action, call.changed
     final = changed or call.plain
@@ -262,19 +262,11 @@ def approve(
         return
     ran = acting.run_plain(house, tx, action, call.values, agent.account, person, row.id, id)
     if ran.forbidden:
-        _forbidden(house, tx, tree, row, found, ran.text, made_at)
+        _refused(house, tx, tree, row, found, None, f"Refused by rule. {ran.text}")
         return
     tx.run(_DECIDE, new_status="Done" if ran.ok else "Failed", came_of_it=ran.text, **kept)
     tool_ran(tx, tree, row, agent, action, final, ran)
     work.answered(house, tx, tree, row, id, told_approved(name, note, changed, ran), ran.ok)
-
-
-def _forbidden(house: House, tx: Tx, tree: Tree, row: Any, found: Any, why: str, made_at: int | None) -> None:
-    """A rule forbids the call by now: it ends as refused by that rule. A yes that was held is not turned into a no
-    behind the back of whoever gave it: raises NotAllowed, and nothing of this transaction stands."""
-    if made_at is not None:
-        raise NotAllowed(why)
-    _refused(house, tx, tree, row, found, None, f"Refused by rule. {why}")
 
 
 def _as_proposed(action: Action, plain: Mapping[str, Any], fingerprint: str) -> dict[str, Any]:

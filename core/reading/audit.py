@@ -2,10 +2,15 @@
 
 Who supervises or audits reads here. Each line is narrowed to its reader as on its own whole (rule R8): a text is looked
 for only in what the reader may read.
+
+Lines have no index by time: it would cost every line that is written more than anybody who reads here. What is looked
+for by time is looked for whole by whole, in the order in which their newest (or oldest) lines may come, some at a time,
+until no line of another whole can come before those that were found.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -55,27 +60,64 @@ _CONDITIONS: dict[str, Any] = {
 }
 
 
+WINDOW = 200  # wholes whose lines are looked through at first
+WIDER = 4  # times as many, each time that was not enough
+SKEW = 60_000_000  # microseconds by which a whole's clocks may have gone back
+NEVER = 2**62
+_TO_LOOK_AT = (  # older, newer: the whole with which a window ends
+    Statement(
+        select(whole.c.last_line_at.label("edge"))
+        .where(whole.c.last_line_at < bindparam("beyond"), whole.c.opened_at <= bindparam("near"))
+        .order_by(whole.c.last_line_at.desc())
+        .limit(1)
+        .offset(bindparam("skip"))
+    ),
+    Statement(
+        select(whole.c.opened_at.label("edge"))
+        .where(whole.c.opened_at > bindparam("beyond"), whole.c.last_line_at >= bindparam("near"))
+        .order_by(whole.c.opened_at)
+        .limit(1)
+        .offset(bindparam("skip"))
+    ),
+)
+
+
 @cache
-def _lines(narrowed: tuple[str, ...], newer: bool) -> Statement:
-    """The statement for one choice of conditions, so that each is answered by the index that suits it. The lines of one
-    record go by number, which is their order whatever a clock said."""
+def _in_window(narrowed: tuple[str, ...], newer: bool) -> Statement:
+    """Lines of the wholes of one window, for one choice of conditions."""
     time, root, n = line.c.at, line.c.root, line.c.n
-    if "work" in narrowed:
-        past = n > bindparam("n") if newer else n < bindparam("n")
-        order = [n] if newer else [n.desc()]
+    here, same = time == bindparam("at"), root == bindparam("root")
+    if newer:
+        past = or_(time > bindparam("at"), and_(here, or_(root > bindparam("root"), and_(same, n > bindparam("n")))))
+        window = (
+            whole.c.opened_at > bindparam("beyond"),
+            whole.c.opened_at <= bindparam("edge"),
+            whole.c.last_line_at >= bindparam("near"),
+        )
+        order: list[Any] = [time, root, n]
     else:
-        earlier = (time > bindparam("at")) if newer else (time < bindparam("at"))
-        than = (root > bindparam("root")) if newer else (root < bindparam("root"))
-        then = (n > bindparam("n")) if newer else (n < bindparam("n"))
-        here = time == bindparam("at")
-        # The first condition is the one an index answers; the second tells lines of one instant apart.
-        bound = time >= bindparam("at") if newer else time <= bindparam("at")
-        past = and_(bound, or_(earlier, and_(here, or_(than, and_(root == bindparam("root"), then)))))
-        order = [time, root, n] if newer else [time.desc(), root.desc(), n.desc()]
+        past = or_(time < bindparam("at"), and_(here, or_(root < bindparam("root"), and_(same, n < bindparam("n")))))
+        window = (
+            whole.c.last_line_at < bindparam("beyond"),
+            whole.c.last_line_at >= bindparam("edge"),
+            whole.c.opened_at <= bindparam("near"),
+        )
+        order = [time.desc(), root.desc(), n.desc()]
+    return _listed((*window, past), narrowed, order)
+
+
+@cache
+def _of_one(narrowed: tuple[str, ...], newer: bool) -> Statement:
+    """Lines of one record: they go by number, which is their order whatever a clock said."""
+    n = line.c.n
+    return _listed([n > bindparam("n") if newer else n < bindparam("n")], narrowed, [n if newer else n.desc()])
+
+
+def _listed(which: Sequence[Any], narrowed: tuple[str, ...], order: Sequence[Any]) -> Statement:
     return Statement(
         select(*_columns)
         .select_from(_from)
-        .where(past, *(_CONDITIONS[name] for name in narrowed))
+        .where(*which, *(_CONDITIONS[name] for name in narrowed))
         .order_by(*order)
         .limit(bindparam("most"))
     )
@@ -114,9 +156,17 @@ class _Whose:
 
 
 def audit(
-    house: House, tx: Tx, reader: Reader, sieve: LineSieve, most: int, place: tuple[int, str, int], newer: bool
+    house: House,
+    tx: Tx,
+    reader: Reader,
+    sieve: LineSieve,
+    most: int,
+    place: tuple[int, str, int],
+    newer: bool,
+    window: int = WINDOW,
 ) -> list[AuditLine]:
-    """Lines of all records, the newest first: those before a place (time, whole, number), or with `newer` after it."""
+    """Lines of all records, the newest first: those before a place (time, whole, number), or with `newer` after it.
+    `window`: of how many wholes at first."""
     given: dict[str, Any] = {}
     if sieve.work is not None:
         given["work"] = sieve.work.hex
@@ -135,10 +185,40 @@ def audit(
         everything = reader.id is None or reader.may.audits_agents
         given |= {"text": f"%{escaped}%", "all_content": int(everything), "who": reader.id or ""}
     narrowed = tuple(name for name in _CONDITIONS if name in given)
-    moment, root, n = place
-    where = {"n": n} if "work" in given else {"at": moment, "root": root, "n": n}
-    rows = tx.all(_lines(narrowed, newer), most=most, **where, **given)
+    if sieve.work is not None:
+        rows = tx.all(_of_one(narrowed, newer), most=most, n=place[2], **given)
+    else:
+        rows = _by_time(tx, narrowed, given, most, place, newer, window)
     return [_line(house, reader, row) for row in (reversed(rows) if newer else rows)]
+
+
+def _by_time(
+    tx: Tx,
+    narrowed: tuple[str, ...],
+    given: Mapping[str, Any],
+    most: int,
+    place: tuple[int, str, int],
+    newer: bool,
+    window: int,
+) -> list[Any]:
+    """The lines that come next after a place, in their order: the latest first, or with `newer` the earliest."""
+    moment, root, n = place
+    least, most_at = given.get("since", 0) - SKEW, given.get("until", NEVER) + SKEW
+    near = max(moment - SKEW, least) if newer else min(moment + SKEW, most_at)
+    beyond = -1 if newer else NEVER
+    found: list[Any] = []
+    while True:
+        last = tx.one(_TO_LOOK_AT[newer], beyond=beyond, near=near, skip=window - 1)
+        edge = last.edge if last is not None else (NEVER if newer else 0)
+        where = {"at": moment, "root": root, "n": n, "beyond": beyond, "edge": edge, "near": near}
+        found += tx.all(_in_window(narrowed, newer), most=most, **where, **given)
+        found.sort(key=lambda row: (row.at, row.root, row.n), reverse=not newer)
+        del found[most:]
+        if last is None or (edge > most_at if newer else edge < least):
+            return found
+        if len(found) == most and (found[-1].at < edge - SKEW if newer else found[-1].at > edge + SKEW):
+            return found
+        beyond, window = edge, window * WIDER
 
 
 def _line(house: House, reader: Reader, row: Any) -> AuditLine:

@@ -66,7 +66,11 @@ _left: Any = select(func.count().label("n"))
 _LEFT = Statement(_left.where(_in_branch, _going))
 _ASKED = Statement(
     select(line)
-    .where(line.c.piece == bindparam("piece"), line.c.kind == str(TraceKind.STOP_ASKED))
+    .where(
+        line.c.root == bindparam("root"),
+        line.c.piece == bindparam("piece"),
+        line.c.kind == str(TraceKind.STOP_ASKED),
+    )
     .order_by(line.c.n.desc())
     .limit(1)
 )
@@ -95,7 +99,7 @@ def stop_asked(house: House, tx: Tx, reader: Reader, of: Any, row: Any) -> StopA
     """None where nobody called the piece off."""
     if row.closing is None:
         return None
-    asked = lines_shown(house, tx, reader, of, tx.all(_ASKED, piece=row.id))
+    asked = lines_shown(house, tx, reader, of, tx.all(_ASKED, root=of.id, piece=row.id))
     left = tx.one(_LEFT, root=of.id, id=row.id, under=f"{row.branch}/%").n if row.ended_at is None else 0
     return StopAsked(
         at=asked[0].at if asked else None,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import and_, bindparam, func, select
 
 from core import acting, gate, handing_on, receipts
 from core.clock import from_micros
@@ -30,7 +30,8 @@ CALLS = 50  # of a piece: the last ones
 LINES = 8  # of its record at a time
 ANSWERS = 20  # of its model, in which its last words are looked for
 
-_of_piece = line.c.piece == bindparam("piece")  # and not its root too, lest the whole record be looked through
+# The record is looked through: an index by piece would cost every line that is written more than this costs a reader.
+_of_piece = and_(line.c.root == bindparam("root"), line.c.piece == bindparam("piece"))
 _LINES_OF = Statement(
     select(line).where(_of_piece, line.c.n <= bindparam("upto")).order_by(line.c.n.desc()).limit(bindparam("most"))
 )
@@ -51,8 +52,8 @@ def pane(house: House, tx: Tx, reader: Reader, id: str, upto: int) -> Pane:
     of = whole_of(tx, reader, id)
     row = receipts.get(tx, id)
     content = reader.content(of)
-    rows = tx.all(_LINES_OF, piece=id, upto=upto or 2**31 - 1, most=LINES + 1)
-    number = tx.one(_HOW_MANY, piece=id)
+    rows = tx.all(_LINES_OF, root=of.id, piece=id, upto=upto or 2**31 - 1, most=LINES + 1)
+    number = tx.one(_HOW_MANY, root=of.id, piece=id)
     agent = house.agents.get(row.agent)
     agents = [house.agents[name] for name in row.agents.split("/") if name in house.agents]
     skill = handing_on.find_skill(agent, row.skill, row.helper) if agent else None
@@ -67,8 +68,8 @@ def pane(house: House, tx: Tx, reader: Reader, id: str, upto: int) -> Pane:
         asked_for=_asked_for(house, tx, of, row, agent, skill) if content else (),
         handed_back=_fields(row.result) if content and row.result is not None else (),
         expected=tuple(skill.hands_back.schema.get("properties", {})) if skill else (),
-        said=excerpt(_said(tx, id)) if content else excerpt(""),
-        calls=_calls(tx, id) if content else (),
+        said=excerpt(_said(tx, of.id, id)) if content else excerpt(""),
+        calls=_calls(tx, of.id, id) if content else (),
         all_calls=number.calls,
         proposals=tuple(proposal_shown(house, tx, reader, found) for found in tx.all(PROPOSALS_OF, piece=id))
         if content
@@ -100,9 +101,9 @@ def whole_text(tx: Tx, reader: Reader, id: str, part: str) -> str:
         if part == "back" and row.result is not None:
             return str(row.result)
         if part == "said":
-            return _said(tx, id)
+            return _said(tx, of.id, id)
         if name in ("in", "out") and number.isascii() and number.isdigit() and len(number) < 10:
-            found = tx.all(_LINES_OF, piece=id, upto=int(number), most=1)
+            found = tx.all(_LINES_OF, root=of.id, piece=id, upto=int(number), most=1)
             if found and found[0].n == int(number) and found[0].kind == str(TraceKind.TOOL_RAN):
                 said = json.loads(found[0].payload)
                 return _text(said["arguments"]) if name == "in" else str(said["answer"])
@@ -113,9 +114,9 @@ def excerpt(text: str) -> Excerpt:
     return Excerpt(text if len(text) <= LONG else text[:LONG], len(text))
 
 
-def _said(tx: Tx, id: str) -> str:
+def _said(tx: Tx, root: str, id: str) -> str:
     """The last words of its model."""
-    answers = tx.all(_OF_KIND, piece=id, kind=str(TraceKind.MODEL_ANSWERED), most=ANSWERS)
+    answers = tx.all(_OF_KIND, root=root, piece=id, kind=str(TraceKind.MODEL_ANSWERED), most=ANSWERS)
     return next((said for row in answers if (said := json.loads(row.payload).get("said"))), "")
 
 
@@ -130,9 +131,9 @@ def _asked_for(house: House, tx: Tx, of: Any, row: Any, agent: Any, skill: Any) 
         )
 
 
-def _calls(tx: Tx, id: str) -> tuple[ToolCall, ...]:
+def _calls(tx: Tx, root: str, id: str) -> tuple[ToolCall, ...]:
     calls = []
-    for row in reversed(tx.all(_OF_KIND, piece=id, kind=str(TraceKind.TOOL_RAN), most=CALLS)):
+    for row in reversed(tx.all(_OF_KIND, root=root, piece=id, kind=str(TraceKind.TOOL_RAN), most=CALLS)):
         said = json.loads(row.payload)
         given, answer = excerpt(_text(said.get("arguments", ""))), excerpt(str(said["answer"]))
         calls.append(ToolCall(row.n, from_micros(row.at), said["tool"], row.summary, given, answer, said["ok"]))

@@ -34,7 +34,7 @@ _LINES = Statement(
         func.substr(line.c.payload, 1, 40).label("begins"),  # "asked_at" is its first key
         line.c.summary.like("%, which waits for %").label("below"),
     )
-    .where(line.c.piece.in_(_ids))
+    .where(line.c.root == bindparam("root"), line.c.piece.in_(_ids))
     .order_by(line.c.n)
     .limit(LINES)
 )
@@ -59,7 +59,7 @@ def spans(tx: Tx, reader: Reader, id: str, pieces: Collection[str]) -> dict[UUID
     """By piece, in their order. Nothing of it is content (rule R8)."""
     of = whole_of(tx, reader, id)
     lines: dict[str, list[Any]] = {}
-    for row in in_hundreds(tx, _LINES, pieces):
+    for row in in_hundreds(tx, _LINES, pieces, root=of.id):
         lines.setdefault(row.piece, []).append(row)
     found = [row for row in in_hundreds(tx, _PIECES, pieces) if row.root == of.id]
     return {to_uuid(row.id): _of_piece(row, lines.get(row.id, ()), tx.now) for row in found}

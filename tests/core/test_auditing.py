@@ -11,6 +11,8 @@ from uuid import UUID
 
 import pytest
 
+from core import reading
+from core.desk.auditing import LAST, place_of
 from core.record import verify_export
 from core.values import LineSieve, TraceKind
 from handon import NotAllowed, NotFound, has_role
@@ -67,6 +69,39 @@ async def test_lines_of_all_records_come_newest_first_and_page_by_page_none_twic
         place = places[len(pages) - 1]
     assert pages == everything
     assert await desk.audit(ALL, 3, after=places[5]) == everything[2:5]
+
+
+# T3
+@pytest.mark.parametrize("window", [1, 2, 5])
+async def test_lines_that_are_looked_for_whole_by_whole_are_all_lines_in_their_order(at, clock, window):
+    """Long works and short ones, one of them over all the others, several at one instant."""
+    waits = await wants(at, "Torn")
+    for n in range(6):
+        await found(at, "x", about=f"Work {n}")
+        if n % 2:
+            await clock.advance(timedelta(minutes=2))
+    await at.agency.desk(at.mia).stop(waits)
+
+    def read(most, place, newer, **sieve):
+        def look(tx):
+            reader = reading.Reader(None, reading.ALL)
+            return reading.audit(at.agency._house, tx, reader, LineSieve(**sieve), most, place, newer, window)
+
+        return at.agency.store.read(look)
+
+    everything = await read(1000, LAST, newer=False)
+    places = [place_of(one) for one in everything]
+    assert places == sorted(places, reverse=True) and len(places) == (await at.agency.desk(at.noor).recorded()).lines
+    for most in (1, 3, 7):
+        for n, place in enumerate(places):
+            assert await read(most, place, newer=False) == everything[n + 1 : n + 1 + most]
+            assert await read(most, place, newer=True) == everything[max(0, n - most) : n]
+    opened = [one for one in everything if one.line.kind is TraceKind.OPENED]
+    assert await read(3, LAST, newer=False, kind=TraceKind.OPENED) == opened[:3]
+    between = {"since": opened[3].line.at, "until": opened[1].line.at}
+    kept = [one for one in everything if between["since"] <= one.line.at < between["until"]]
+    assert kept and await read(1000, LAST, newer=False, **between) == kept
+    assert await read(1000, (0, "", 0), newer=True, **between) == kept
 
 
 # T3

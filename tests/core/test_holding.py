@@ -282,7 +282,7 @@ async def test_a_decision_of_somebody_who_was_deactivated_meanwhile_is_dropped_a
 
 
 # R11, P5
-async def test_a_yes_whose_right_is_gone_when_its_time_has_come_is_dropped_and_waits_again(
+async def test_a_held_yes_to_what_has_become_forbidden_meanwhile_ends_as_refused_by_rule_and_all_are_told(
     database: str, clock: TestClock
 ) -> None:
     async with staged(database, clock) as on:
@@ -290,14 +290,12 @@ async def test_a_yes_whose_right_is_gone_when_its_time_has_come_is_dropped_and_w
         on.agency.agents["Clerk"].may = Permits.proposes_changes().never(note_shelf)
         await clock.advance(FIVE)
         found = await on.now()
-        assert found.waits and found.may_decide and found.hold.why_not.startswith("Clerk never does that")
-        assert len(await on.lines(TraceKind.NOT_CARRIED_OUT)) == 1 and await on.lines(TraceKind.DECIDED) == []
-        await clock.advance(timedelta(minutes=1))  # it is said once
-        assert len(await on.lines(TraceKind.NOT_CARRIED_OUT)) == 1
-        on.agency.agents["Clerk"].may = Permits.proposes_changes()
-        await on.mia.approve(on.request.id, hold=FIVE)
-        await clock.advance(FIVE)
+        assert (found.status, found.decided_by) == (ProposalStatus.REFUSED, None)
+        assert found.note.startswith("Refused by rule. Clerk never does that")
+        assert len(await on.lines(TraceKind.DECIDED)) == 1 and await on.lines(TraceKind.TOOL_RAN) == []
         assert (await on.mia.stands(on.task)).done
+        [told] = on.heard.told(Clerk)
+        assert "Refused by rule" in told
 
 
 # P5, P9

@@ -1,14 +1,14 @@
 """What a person has set aside until a time.
 
-Revision ID: 0011
-Revises: 0010
+Revision ID: 0010
+Revises: 0009
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0011"
-down_revision = "0010"
+revision = "0010"
+down_revision = "0009"
 branch_labels = None
 depends_on = None
 
