@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, or_, select
+from sqlalchemy import and_, bindparam, case, func, or_, select
 
 from core import record
 from core.clock import from_micros, to_micros
@@ -87,6 +87,7 @@ def _in_window(narrowed: tuple[str, ...], newer: bool) -> Statement:
     """Lines of the wholes of one window, for one choice of conditions."""
     time, root, n = line.c.at, line.c.root, line.c.n
     here, same = time == bindparam("at"), root == bindparam("root")
+    window: tuple[Any, ...]
     if newer:
         past = or_(time > bindparam("at"), and_(here, or_(root > bindparam("root"), and_(same, n > bindparam("n")))))
         window = (
@@ -103,6 +104,9 @@ def _in_window(narrowed: tuple[str, ...], newer: bool) -> Statement:
             whole.c.opened_at <= bindparam("near"),
         )
         order = [time.desc(), root.desc(), n.desc()]
+        if not narrowed:  # of a whole that lies before the place, its last lines are enough
+            all_before = whole.c.last_line_at < bindparam("at")
+            window = (*window, n > case((all_before, whole.c.lines - bindparam("most")), else_=0))
     return _listed((*window, past), narrowed, order)
 
 
