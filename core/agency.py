@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
-import time
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from decimal import Decimal
@@ -41,8 +39,7 @@ from core import (
     verifying,
     work,
 )
-from core.asking import deadlines, held, holding
-from core.clock import Clock, WallClock, from_micros, to_micros
+from core.clock import Clock, WallClock, to_micros
 from core.declare.agents import Agent, Guards
 from core.declare.rights import Policies
 from core.desk import Desk
@@ -54,6 +51,7 @@ from core.loop import Loop
 from core.models import ready
 from core.models.llm import LlmModel
 from core.models.scripted import Answerer, ScriptedModel
+from core.rounds import Rounds
 from core.settings import Settings
 from core.sql import Statement
 from core.store import Store, Tx
@@ -61,8 +59,6 @@ from core.tables import account
 from core.values import Delegated, Identity, Person
 
 T = TypeVar("T")
-
-log = logging.getLogger(__name__)
 
 _ACCOUNT = Statement(select(account).where(account.c.key == bindparam("account_key")))
 
@@ -149,6 +145,7 @@ class Agency:
         )
         self.store = Store(settings.database, lambda: to_micros(self.clock.now()))
         self._loop = Loop(self._house, self.store)
+        self._rounds = Rounds(self._house, self.store)
         self._aborted: Abort | None = None
 
     @property
@@ -186,17 +183,10 @@ class Agency:
         self.store.open(prepare)
         self._house.signer = await self.store.write(signing.load)
         self._house.stopping = False
-        self._house.alarm = self._look_at
+        self._house.alarm = partial(self._rounds.release_at, self.clock)
         self._dispatcher.aborted = self._on_abort
         self._dispatcher.start(self._loop.run)
-        await self.sweep()
-        for _, at in await self.store.read(held.open_ones):
-            self._house.alarm(at)
-        if self.settings.sweep_every:
-            self.clock.every(self.settings.sweep_every, self.sweep)
-            self.clock.every(self.settings.sweep_every, self.verify_on)
-        if self.settings.abandoned_check_every and self.settings.abandoned_after:
-            self.clock.every(self.settings.abandoned_check_every, self.close_abandoned_work)
+        await self._rounds.begin(self.clock)
         return self
 
     async def __aexit__(
@@ -222,35 +212,15 @@ class Agency:
         self._dispatcher.also(tell())
 
     async def sweep(self) -> int:
-        """Carry out held decisions whose time has come, end requests whose deadline has passed (rule P11), and tell the
-        dispatcher of every due piece; answers how many of these there are. The agency's clock does so often."""
-        await self.release()
-        await self._each(await self.store.read(deadlines.passed), deadlines.expire)
-        due = await self.store.read(abandonment.due)
-        for piece in due:
-            self._dispatcher.wake(piece)
-        return len(due)
+        """Make a round: carry out held decisions whose time has come, end requests whose deadline has passed (rule
+        P11), and tell the dispatcher of every due piece; answers how many of these there are. The agency's clock does
+        so often."""
+        return await self._rounds.sweep()
 
     async def release(self) -> int:
         """Carry out held decisions whose time has come, or drop what cannot be done any more; answers how many were
         carried out. The agency's clock does so on time."""
-        done = 0
-        for request in await self.store.read(holding.due):
-            if self._house.stopping:  # what is held stays so for the next process
-                break
-            try:
-                done += await self.store.write(partial(holding.release, self._house, id=request))
-            except HandonError as error:
-                await self.store.write(partial(holding.drop, self._house, id=request, error=error))
-            except Exception:
-                log.exception("a held decision on %s could not be carried out", request)
-                broke = HandonError("Something went wrong on our side. What it was is in the log.")
-                await self.store.write(partial(holding.drop, self._house, id=request, error=broke))
-        return done
-
-    def _look_at(self, at: int) -> None:
-        if not self._house.stopping:
-            self.clock.at(from_micros(at), self.release)
+        return await self._rounds.release()
 
     async def settle(self) -> None:
         """Wait until nothing is due or running in this agency. Raises what ended a run on the spot, once: a script
@@ -407,35 +377,14 @@ class Agency:
     async def close_abandoned_work(self) -> int:
         """Look for abandoned wholes and close them, or take them up again where `when_abandoned` is "resume"; answers
         how many (rules A4, A7). The agency's clock does so."""
-        return await self._each(
-            await self.store.read(lambda tx: abandonment.quiet(self._house, tx)), abandonment.attend_to
-        )
-
-    async def _each(self, roots: Sequence[str], attend: Callable[..., int]) -> int:
-        """Attend to each of these wholes, in a transaction of its own; answers how much was done. One that it fails for
-        is told in the log, and does not keep the others from being attended to."""
-        done = 0
-        for root in roots:
-            try:
-                done += await self.store.write(partial(attend, self._house, root=root))
-            except Exception:
-                log.exception("the whole %s could not be attended to", root)
-        return done
+        return await self._rounds.abandoned()
 
     # Records
 
     async def verify_on(self, within: timedelta | None = None, lines: int = verifying.STEP) -> None:
         """Go on with the verification of all records that is under way (`desk.verify_all`), to its end or for about so
         long; after so many lines it is written down how far it has come. The agency's clock does so."""
-        began = time.monotonic()
-        while not self._house.stopping and (
-            step := await self.store.read(partial(verifying.read_on, self._house, lines=lines))
-        ):
-            kept = await self.store.write(partial(verifying.keep, step=step))
-            if step.over or not kept:
-                return
-            if within is not None and time.monotonic() - began > within.total_seconds():
-                return
+        await self._rounds.verify_on(within, lines)
 
     # Scripts
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
 from handon import (
     Agency,
@@ -346,6 +347,31 @@ async def test_two_processes_carry_it_out_once(database: str, clock: TestClock) 
         await on.agency.settle()
         assert (await on.at.the_shelf()).count == 1
         assert len(await on.lines(TraceKind.DECIDED)) == 1
+
+
+# P5, A8
+async def test_a_held_decision_that_cannot_even_be_let_go_of_holds_up_no_other_and_no_round(
+    sqlite_database: str, clock: TestClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with staged(sqlite_database, clock) as on:
+        shelf = await on.at.the_shelf()
+        on.agency.script(cast(on.at.shelf))
+        later = await on.mia.of(Clerk).do(Note(), shelf)
+        [second] = [found for found in await on.mia.proposals() if found.id != on.request.id]
+        await on.mia.approve(on.request.id, hold=FIVE)
+        await on.mia.approve(second.id, hold=FIVE)
+        stuck = f"""CREATE TRIGGER stuck BEFORE UPDATE ON held_decision WHEN OLD.request = '{on.request.id.hex}'
+            BEGIN SELECT RAISE(ABORT, 'the disk says no'); END"""
+        await on.agency.write(lambda session: session.execute(text(stuck)))
+        await clock.advance(FIVE)
+        await on.agency.settle()  # rounds go on
+        assert (await on.mia.stands(later.task)).done
+        assert (await on.now()).hold.lasts and await on.lines(TraceKind.DECIDED) == []
+        assert f"a held decision on {on.request.id.hex} could not be let go of" in caplog.text
+        await on.agency.write(lambda session: session.execute(text("DROP TRIGGER stuck")))
+        await on.agency.sweep()
+        await on.agency.settle()
+        assert (await on.mia.stands(on.task)).done and len(await on.lines(TraceKind.DECIDED)) == 1
 
 
 # P5

@@ -103,18 +103,33 @@ async def test_a_stand_in_sees_that_it_is_decided_and_neither_undoes_it_nor_deci
     assert late.status_code == 409 and "You have decided nothing here" in text_of(late.text)
 
 
-# P5, R11
+# P5, P9
 async def test_what_could_not_be_carried_out_waits_again_and_says_why(site: Site, clock: TestClock) -> None:
+    await site.wants_to_write("Torn")
+    await site.agency.stand_in(site.noor, for_=site.mia)
+    item, mia, noor = await waiting(site), await site.signed_in(site.mia), await site.signed_in(site.noor)
+    await noor.submit(f"/inbox/{item}", f"/inbox/{item}/approval")
+    await site.agency.stand_in(site.noor, for_=site.mia, ends=True)
+    await clock.advance(FIVE)
+    page = text_of((await mia.get(f"/inbox/{item}")).text)
+    assert "yes of 09:00:00 UTC was not carried out. Noor may not decide this any more." in page
+    assert "It waits for a decision again." in page and "Refuse…" in page
+    line = text_of((await noor.get(f"/inbox/{item}/held")).text)
+    assert line == "Your yes of 09:00:00 UTC was not carried out: Write on A-1: Torn"
+
+
+# P5, R11
+async def test_a_yes_to_what_a_rule_forbids_by_then_is_shown_as_refused_by_that_rule(
+    site: Site, clock: TestClock
+) -> None:
     await site.wants_to_write("Torn")
     item, mia = await waiting(site), await site.signed_in(site.mia)
     await mia.submit(f"/inbox/{item}", f"/inbox/{item}/approval")
     site.agency.agents["Clerk"].may = Permits.proposes_changes().never(note_shelf)
     await clock.advance(FIVE)
     page = text_of((await mia.get(f"/inbox/{item}")).text)
-    assert "Your yes of 09:00:00 UTC was not carried out. Clerk never does that" in page
-    assert "It waits for a decision again." in page and "Refuse…" in page
-    line = text_of((await mia.get(f"/inbox/{item}/held")).text)
-    assert line == "Your yes of 09:00:00 UTC was not carried out: Write on A-1: Torn"
+    assert "Refused by rule. Clerk never does that" in page and "Refuse…" not in page and "Undo" not in page
+    assert await site.the_note() == ""
 
 
 # P5, E4
