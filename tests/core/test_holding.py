@@ -369,6 +369,7 @@ async def test_a_held_decision_that_cannot_even_be_let_go_of_holds_up_no_other_a
         assert (await on.now()).hold.lasts and await on.lines(TraceKind.DECIDED) == []
         assert f"a held decision on {on.request.id.hex} could not be let go of" in caplog.text
         await on.agency.write(lambda session: session.execute(text("DROP TRIGGER stuck")))
+        on.agency.script(AgentCast().plays(Clerk, AgentScript(DONE)))
         await on.agency.sweep()
         await on.agency.settle()
         assert (await on.mia.stands(on.task)).done and len(await on.lines(TraceKind.DECIDED)) == 1
