@@ -70,10 +70,14 @@ class Decides(Rules):
     async def question(self, id: UUID) -> Question:
         return await self._read(lambda tx, reader: reading.one_question(self._house, tx, reader, ids.stored(id)))
 
-    async def answered(self, limit: int = 50, before: datetime | None = None) -> list[Proposal | Question]:
-        """What this person or whoever decides beside them has decided and answered, the newest first."""
-        at = to_micros(before) if before else 2**62
-        return await self._read(lambda tx, reader: reading.answered(self._house, tx, reader, limit, at))
+    async def answered(
+        self, limit: int = 50, before: datetime | None = None, id: UUID | None = None, by: reading.Decider = ""
+    ) -> list[Proposal | Question]:
+        """What this person or whoever decides beside them has decided and answered, the newest first, also what ended
+        by a rule or by its time. `before` goes on after a time, with `id` after that entry of a time. `by` narrows it
+        to what they decided themselves ("me"), what somebody else did ("others"), or what nobody did ("nobody")."""
+        place = (to_micros(before), ids.stored(id) if id else "") if before else None
+        return await self._read(lambda tx, reader: reading.answered(self._house, tx, reader, limit, place, by))
 
     async def take_over(self, id: UUID) -> Proposal | Question:
         """Have a proposal or question put to this person, the sponsor of the agent at the top, because whoever was

@@ -6,6 +6,7 @@ count and badge of one thing is made from the same statement.
 
 from core.reading.agents import DAYS as USED_DAYS
 from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
+from core.reading.answered import Decider, answered
 from core.reading.audit import audit, recorded, verification_last
 from core.reading.audit import opened as line_opened
 from core.reading.beginning import beginning, begun
@@ -28,7 +29,6 @@ from core.reading.offers import offer, offers
 from core.reading.pane import pane, whole_text
 from core.reading.reader import ALL, Reader, abilities, whole_of
 from core.reading.requests import (
-    answered,
     for_you,
     helps,
     is_question,
@@ -50,6 +50,7 @@ from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_
 __all__ = [
     "ALL",
     "USED_DAYS",
+    "Decider",
     "Followed",
     "Reader",
     "Used",

@@ -10,8 +10,9 @@ from core import people
 from core.house import House
 from core.models.scripted import ScriptedModel
 from core.reading.agents import seats
+from core.reading.answered import answered
 from core.reading.reader import Reader
-from core.reading.requests import answered, for_you
+from core.reading.requests import for_you
 from core.reading.works import works
 from core.sql import Statement
 from core.store import Tx
@@ -44,7 +45,7 @@ def beginning(house: House, tx: Tx, reader: Reader) -> Beginning:
         database="SQLite" if tx.sqlite else "PostgreSQL",
         latest=latest[0] if latest else None,
         waiting=len(for_you(tx, reader)),
-        decided=bool(answered(house, tx, reader, 1, 2**62)),
+        decided=bool(answered(house, tx, reader, 1, None, "")),
     )
 
 

@@ -82,24 +82,17 @@ _PROPOSAL_COLUMNS = (
     asked.c.name.label("asked_name"),
     _by.c.name.label("by_name"),
 )
-_PROPOSALS = select(*_PROPOSAL_COLUMNS).select_from(_with_names(proposal, proposal.c.decided_by))
+PROPOSALS = select(*_PROPOSAL_COLUMNS).select_from(_with_names(proposal, proposal.c.decided_by))
 UNDECIDED = and_(*held.UNDECIDED)
 UNANSWERED = and_(help.c.help_from == "Person", help.c.status == "Waiting", held.not_held(help))
 _PROPOSALS_FOR = Statement(
-    _PROPOSALS.where(UNDECIDED, ~aside.is_aside(proposal), for_reader(proposal)).order_by(
+    PROPOSALS.where(UNDECIDED, ~aside.is_aside(proposal), for_reader(proposal)).order_by(
         proposal.c.asked_at, proposal.c.id
     )
 )
-_PROPOSAL = Statement(_PROPOSALS.where(proposal.c.id == bindparam("id")))
+_PROPOSAL = Statement(PROPOSALS.where(proposal.c.id == bindparam("id")))
 PROPOSALS_OF = Statement(
-    _PROPOSALS.where(proposal.c.piece == bindparam("piece")).order_by(proposal.c.asked_at, proposal.c.id)
-)
-PROPOSALS_DECIDED = Statement(
-    _PROPOSALS.where(
-        proposal.c.decided_at.is_not(None), proposal.c.decided_at < bindparam("before"), for_reader(proposal)
-    )
-    .order_by(proposal.c.decided_at.desc(), proposal.c.id.desc())
-    .limit(bindparam("most"))
+    PROPOSALS.where(proposal.c.piece == bindparam("piece")).order_by(proposal.c.asked_at, proposal.c.id)
 )
 _DECIDED_BEFORE = Statement(
     select(func.count().label("n")).where(
@@ -130,20 +123,14 @@ _QUESTION_COLUMNS = (
     asked.c.name.label("asked_name"),
     _by.c.name.label("by_name"),
 )
-_QUESTIONS = (
+QUESTIONS = (
     select(*_QUESTION_COLUMNS).select_from(_with_names(help, help.c.answered_by)).where(help.c.help_from == "Person")
 )
 _QUESTIONS_FOR = Statement(
-    _QUESTIONS.where(UNANSWERED, ~aside.is_aside(help), for_reader(help)).order_by(help.c.asked_at, help.c.id)
+    QUESTIONS.where(UNANSWERED, ~aside.is_aside(help), for_reader(help)).order_by(help.c.asked_at, help.c.id)
 )
-_QUESTION = Statement(_QUESTIONS.where(help.c.id == bindparam("id")))
-QUESTIONS_OF = Statement(_QUESTIONS.where(help.c.piece == bindparam("piece")).order_by(help.c.asked_at, help.c.id))
-_QUESTIONS_ANSWERED = Statement(
-    _QUESTIONS.where(help.c.answered_at.is_not(None), help.c.answered_at < bindparam("before"), for_reader(help))
-    .order_by(help.c.answered_at.desc(), help.c.id.desc())
-    .limit(bindparam("most"))
-)
-
+_QUESTION = Statement(QUESTIONS.where(help.c.id == bindparam("id")))
+QUESTIONS_OF = Statement(QUESTIONS.where(help.c.piece == bindparam("piece")).order_by(help.c.asked_at, help.c.id))
 # How many requests wait for the reader, by whole and piece.
 _p_count = (
     select(proposal.c.root, proposal.c.piece)
@@ -370,18 +357,6 @@ def last_held(house: House, tx: Tx, reader: Reader) -> Proposal | Question | Non
     except NotFound:
         return None
     return found if found.hold is not None and found.hold.lasts else None
-
-
-def answered(house: House, tx: Tx, reader: Reader, most: int, before: int) -> list[Proposal | Question]:
-    """What is decided and answered, the newest first."""
-    if reader.id is None:
-        return []
-    found: list[tuple[int, Proposal | Question]] = []
-    for row in tx.all(PROPOSALS_DECIDED, who=reader.id, before=before, most=most):
-        found.append((row.decided_at, proposal_shown(house, tx, reader, row)))
-    for row in tx.all(_QUESTIONS_ANSWERED, who=reader.id, before=before, most=most):
-        found.append((row.answered_at, question_shown(house, tx, reader, row)))
-    return [entry for _, entry in sorted(found, key=lambda pair: pair[0], reverse=True)[:most]]
 
 
 def helps(house: House, tx: Tx, reader: Reader, id: str) -> list[Help]:

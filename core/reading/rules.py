@@ -15,8 +15,9 @@ from core.declare.agents import Agent
 from core.declare.bounds import Bounds, number
 from core.house import House
 from core.ids import to_uuid
+from core.reading.answered import decided_of
 from core.reading.reader import Reader, at
-from core.reading.requests import PROPOSALS_DECIDED, proposal_shown
+from core.reading.requests import proposal_shown
 from core.store import Tx
 from core.values import Proposal, StandingRule
 from core.words import label_of
@@ -112,11 +113,7 @@ def covered(
     house: House, tx: Tx, reader: Reader, agent: str, action: str, bounds: Bounds | None
 ) -> list[tuple[Proposal, bool]]:
     """The reader's last decisions on that action of that agent, the newest first, and what a rule would have done."""
-    rows = [
-        row
-        for row in tx.all(PROPOSALS_DECIDED, who=reader.id, before=2**62, most=1000)
-        if row.action == action and row.agent == agent and row.decided_by is not None
-    ][:100]
+    rows = decided_of(tx, reader, agent, action, 100)
     would, uses, total = [], 0, Decimal(0)
     for row in reversed(rows):
         arguments = json.loads(row.arguments)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.web.conftest import Site, text_of
+from handon import Proposal
+from tests.web.conftest import Browser, Site, text_of
 
 
 async def waiting(site: Site) -> str:
@@ -164,5 +165,35 @@ async def test_what_was_answered_keeps_who_and_when(site: Site) -> None:
     browser = await site.signed_in(site.mia)
     await browser.submit(f"/inbox/{item}", f"/inbox/{item}/approval")
     page = (await browser.get("/inbox/answered")).text
-    assert f"/inbox/{item}" in page
-    assert "approved" in page
+    assert f"/inbox/{item}" in page and "approved by you" in text_of(page)
+
+
+# P9, R8
+async def test_what_was_answered_is_listed_by_who_decided_and_page_by_page_though_all_at_once(site: Site) -> None:
+    await site.agency.stand_in(site.noor, for_=site.mia)
+    mia, noor = await site.signed_in(site.mia), await site.signed_in(site.noor)
+    shown: dict[str, str] = {}
+    for note, desk in (("Torn", site.mia), ("Foxed", site.noor), ("Stained", None)):
+        task = await site.wants_to_write(note)
+        item = await waiting(site)
+        if desk is None:
+            await (await site.desk(site.mia)).stop(task, "Not this year")
+        else:
+            await (await site.desk(desk)).refuse(item)
+        await site.agency.settle()
+        shown[note] = f'href="/inbox/{item}"'
+
+    async def listed(browser: Browser, query: str) -> set[str]:
+        page = (await browser.get(f"/inbox/answered{query}")).text
+        return {note for note, link in shown.items() if link in page}
+
+    assert await listed(mia, "") == await listed(noor, "") == {"Torn", "Foxed", "Stained"}
+    assert await listed(mia, "?by=me") == await listed(noor, "?by=others") == {"Torn"}
+    assert await listed(mia, "?by=others") == await listed(noor, "?by=me") == {"Foxed"}
+    assert await listed(mia, "?by=nobody") == {"Stained"}
+    assert (await mia.get("/inbox/answered?by=everybody")).status_code == 400
+    desk, seen, last = await site.desk(site.mia), [], None
+    while found := await desk.answered(1, *((last.decided_at, last.id) if isinstance(last, Proposal) else ())):
+        [last] = found
+        seen.append(last.id)
+    assert seen == [one.id for one in await desk.answered()] and len(set(seen)) == 3

@@ -7,6 +7,7 @@ from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
 from handon import Permits
 from handon.testing import TestClock
@@ -104,7 +105,22 @@ async def test_a_stand_in_sees_that_it_is_decided_and_neither_undoes_it_nor_deci
 
 
 # P5, P9
-async def test_what_could_not_be_carried_out_waits_again_and_says_why(site: Site, clock: TestClock) -> None:
+async def test_what_broke_on_our_side_waits_again_and_says_so(site: Site, clock: TestClock) -> None:
+    await site.wants_to_write("Torn")
+    item, mia = await waiting(site), await site.signed_in(site.mia)
+    await mia.submit(f"/inbox/{item}", f"/inbox/{item}/approval")
+    broken = "CREATE TRIGGER broken BEFORE UPDATE ON proposal BEGIN SELECT RAISE(ABORT, 'the disk says no'); END"
+    await site.agency.write(lambda session: session.execute(text(broken)))
+    await clock.advance(FIVE)
+    page = text_of((await mia.get(f"/inbox/{item}")).text)
+    assert "Your yes of 09:00:00 UTC was not carried out. Something went wrong on our side." in page
+    assert "It waits for a decision again." in page and "Refuse…" in page and "the disk" not in page
+    line = text_of((await mia.get(f"/inbox/{item}/held")).text)
+    assert line == "Your yes of 09:00:00 UTC was not carried out: Write on A-1: Torn"
+
+
+# P5, P9, R8
+async def test_what_its_decider_may_not_decide_by_then_waits_again_and_says_why(site: Site, clock: TestClock) -> None:
     await site.wants_to_write("Torn")
     await site.agency.stand_in(site.noor, for_=site.mia)
     item, mia, noor = await waiting(site), await site.signed_in(site.mia), await site.signed_in(site.noor)
@@ -114,8 +130,9 @@ async def test_what_could_not_be_carried_out_waits_again_and_says_why(site: Site
     page = text_of((await mia.get(f"/inbox/{item}")).text)
     assert "yes of 09:00:00 UTC was not carried out. Noor may not decide this any more." in page
     assert "It waits for a decision again." in page and "Refuse…" in page
-    line = text_of((await noor.get(f"/inbox/{item}/held")).text)
-    assert line == "Your yes of 09:00:00 UTC was not carried out: Write on A-1: Torn"
+    assert (
+        text_of((await noor.get(f"/inbox/{item}/held")).text) == "What you decided here is not yours to see any more."
+    )
 
 
 # P5, R11

@@ -128,8 +128,12 @@ async def undo(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Answer:
 
 @get("/inbox/{item:uuid}/held")
 async def held(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Response[str]:
-    """The line over the page about what was decided last, as it stands now."""
-    return visit.fragment("_fragments/held_line.html", request=await request_of(visit.desk, item))
+    """The line over the page about what was decided last, as it stands now; also where it may not be seen any more."""
+    try:
+        found = await request_of(visit.desk, item)
+    except NotFound:
+        found = None
+    return visit.fragment("_fragments/held_line.html", request=found)
 
 
 @post("/inbox/{item:uuid}/approval")

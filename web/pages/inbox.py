@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from litestar import Response, get, post
@@ -64,10 +65,15 @@ async def takeover(visit: NamedDependency[Visit], item: FromPath[UUID]) -> Redir
 
 
 @get("/inbox/answered")
-async def answered(visit: NamedDependency[Visit], before: FromQuery[datetime | None] = None) -> Response[str]:
-    """What was decided, newest first, a page at a time."""
-    found = await visit.desk.answered(limit=PAGE + 1, before=aware(before) if before else None)
-    return await visit.page("inbox/answered.html", nav="inbox", decided=found[:PAGE], more=len(found) > PAGE)
+async def answered(
+    visit: NamedDependency[Visit],
+    before: FromQuery[datetime | None] = None,
+    id: FromQuery[UUID | None] = None,
+    by: FromQuery[Literal["", "me", "others", "nobody"]] = "",
+) -> Response[str]:
+    """What was decided, newest first, a page at a time; `before` and `id` name the last one of the page before."""
+    found = await visit.desk.answered(PAGE + 1, aware(before) if before else None, id, by)
+    return await visit.page("inbox/answered.html", nav="inbox", decided=found[:PAGE], more=len(found) > PAGE, by=by)
 
 
 handlers = (inbox, card, next_one, takeover, answered)
