@@ -63,13 +63,13 @@ rules: $(STAMP)
 	@$(BIN)/python -m tests.rules
 
 soak: $(STAMP)
-	@$(BIN)/python -m tests.soak $(ARGS)
+	@$(BIN)/python -u -m tests.soak $(ARGS)
 
 bench: $(STAMP)
-	$(BIN)/python -m bench $(ARGS)
+	$(BIN)/python -u -m bench $(ARGS)
 
 bench-web: $(STAMP)
-	$(BIN)/python -m bench.web $(ARGS)
+	$(BIN)/python -u -m bench.web $(ARGS)
 
 pictures: $(STAMP)
 	$(BIN)/python -m docs.pictures.make $(ARGS)
