@@ -78,8 +78,9 @@ def fields_of(
     errors: Mapping[str, str] | None = None,
     labels: tuple[tuple[str, str], ...] = (),
 ) -> list[Field]:
-    """The fields of an object. With `values` it is an editing form: each field keeps what it was, an id of a row
-    cannot be changed (`labels` says it in words), and an argument that is masked is left out."""
+    """The fields of an object. A new form begins with what the schema has as default or as its first example. With
+    `values` it is an editing form: each field keeps what it was, an id of a row cannot be changed (`labels` says it in
+    words), and an argument that is masked is left out."""
     return _fields(schema, schema, "", values, posted, errors or {}, dict(labels))
 
 
@@ -87,7 +88,7 @@ def _plain(schema: Schema, root: Schema) -> tuple[Schema, bool]:
     """Without references, and without the null beside a single other type. What stands beside a reference counts."""
     nullable = False
     for _ in range(16):  # a schema that refers to itself ends as JSON
-        beside = {key: schema[key] for key in ("title", "description", "default") if key in schema}
+        beside = {key: schema[key] for key in ("title", "description", "default", "examples") if key in schema}
         if "$ref" in schema:
             schema = {**root.get("$defs", {}).get(schema["$ref"].rpartition("/")[2], {}), **beside}
         elif len(schema.get("allOf", ())) == 1:
@@ -116,7 +117,8 @@ def _fields(
         if values is not None and key not in values and (not path or key in required):
             continue  # masked: neither shown nor changed
         name, kind = f"{path}{key}", kind_of(part, root)
-        stood = (values or {}).get(key, kind.schema.get("default"))
+        first = kind.schema.get("examples") or (None,)
+        stood = (values or {}).get(key, kind.schema.get("default", first[0] if values is None else None))
         inner: list[Field] = []
         if kind.control == "group":
             under = stood if isinstance(stood, Mapping) else ({} if values is not None else None)

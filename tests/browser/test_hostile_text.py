@@ -44,12 +44,27 @@ def test_what_an_agent_writes_is_shown_as_text_wherever_it_stands(serve: Serve, 
     expect(page.get_by_role("textbox", name="Note")).to_have_value(hostile.NOTE)
     expect_only_text(page)
 
+    for address in ("/now", "/waits", "/map", "/map?view=list", "/agents/Clerk", "/money", "/audit"):
+        answer = page.goto(f"{server.base}{address}")
+        assert answer is not None and answer.ok, address
+        expect_only_text(page)
+
     page.goto(card)
     approve(page)
     expect_only_text(page)
     page.get_by_role("link", name="see the work go on").click()
     expect(page.locator("#head")).to_contain_text("Done")
     expect_only_text(page)  # tree, pane, record
-    for address in ("/work?show=all", "/inbox/answered", f"{page.url.partition('?')[0]}/record"):
-        page.goto(address if address.startswith("http") else f"{server.base}{address}")
+    whole = page.url.partition("?")[0].removeprefix(server.base)
+    for address in (
+        "/work?show=all",
+        "/inbox/answered",
+        f"{whole}/record",
+        f"{whole}/timeline",
+        "/search?q=Shelf",
+        "/audit",
+        whole.replace("work", "audit") + "/2",
+    ):
+        answer = page.goto(f"{server.base}{address}")
+        assert answer is not None and answer.ok, address
         expect_only_text(page)

@@ -5,8 +5,16 @@ from __future__ import annotations
 import html
 import re
 from pathlib import Path
+from uuid import UUID
 
+from pydantic import BaseModel, Field
+
+from core.values import Giving
+from handon.testing import AgentCast, AgentScript, Says
+from tests.builders import Answer, Clerk
 from tests.web.conftest import Site, text_of
+from web.pages.start import sample_of
+from web.posted import values_of
 
 README = Path(__file__).resolve().parent.parent.parent / "README.md"
 
@@ -64,3 +72,40 @@ async def test_the_program_on_the_page_is_that_of_the_readme(site: Site) -> None
     page = (await (await site.signed_in(site.mia)).get("/start")).text
     [shown] = re.findall(r'<pre class="program"[^>]*>(.*?)</pre>', page, re.S)
     assert html.unescape(shown).strip() == program.strip()
+
+
+async def test_one_click_gives_a_first_work_that_can_be_stopped(site: Site) -> None:
+    mia = await site.signed_in(site.mia)
+    site.agency.script(AgentCast().plays(Clerk, AgentScript(Says.ask("Which?"), Says.hand_back(Answer(text="so")))))
+    began = await mia.submit("/start", "/work/new")
+    assert re.fullmatch(r"/work/[0-9a-f-]{36}", began.url.path) and "Stop" in text_of(began.text)
+    [work] = await (await site.desk(site.mia)).works()
+    assert (work.agent_label, work.person) == ("Clerk", "Mia")
+
+
+def test_what_is_tried_is_the_first_row_or_what_the_input_has_as_defaults_and_examples() -> None:
+    class Sheet(BaseModel):
+        gsm: int = Field(examples=[120])
+
+    class Order(BaseModel):
+        title: str = Field(examples=["Atlas", "Psalter"])
+        copies: int = 2
+        rush: bool = False
+        sheet: Sheet
+        note: str = ""
+
+    def giving(model: type[BaseModel], row: str | None = None, *rows: UUID) -> Giving:
+        listed = tuple((id, "A-1") for id in rows)
+        words = ("Clerk",) * 3 + ("Note",) * 3
+        return Giving(*words, model.model_json_schema(), row, listed, (), 1, 0, 0, "")
+
+    class Bare(BaseModel):
+        title: str
+
+    first = UUID(int=7)
+    assert sample_of(giving(Bare, "Shelf", first)) == {"row": str(first)}
+    assert sample_of(giving(Bare, "Shelf")) is None and sample_of(giving(Bare)) is None
+    sample = sample_of(giving(Order))
+    assert sample is not None
+    values, wrong = values_of(Order.model_json_schema(), sample)
+    assert not wrong and Order.model_validate(values) == Order(title="Atlas", sheet=Sheet(gsm=120))
