@@ -123,11 +123,6 @@ class Works(Part):
         wanted = [piece.hex for piece in pieces]
         return await self._read(lambda tx, reader: reading.spans(tx, reader, ids.stored(id), wanted))
 
-    async def nodes(self, id: UUID, pieces: set[UUID]) -> list[WorkNode]:
-        """Those pieces of a whole and every piece above them."""
-        wanted = {piece.hex for piece in pieces}
-        return await self._read(lambda tx, reader: reading.some_nodes(self._house, tx, reader, ids.stored(id), wanted))
-
     async def cost_of(self, id: UUID) -> int:
         """What a piece and everything under it spent, in micros (rules M5, T2)."""
 

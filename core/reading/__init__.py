@@ -45,7 +45,7 @@ from core.reading.search import search
 from core.reading.spending import limitable, spend_limits
 from core.reading.times import spans
 from core.reading.waiting import waiting
-from core.reading.works import handed_on_by, my_work, one_piece, one_work, some_nodes, tree, works
+from core.reading.works import handed_on_by, my_work, one_piece, one_work, tree, works
 
 __all__ = [
     "ALL",
@@ -100,7 +100,6 @@ __all__ = [
     "search",
     "seats",
     "sees_all",
-    "some_nodes",
     "spans",
     "spend_limits",
     "stopping",

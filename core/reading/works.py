@@ -253,18 +253,3 @@ def node_of(house: House, row: Any, of: Any, content: bool, yours: bool) -> Work
         waits_for_you=yours,
         waits_since=at(row.waits_since),
     )
-
-
-def some_nodes(house: House, tx: Tx, reader: Reader, id: str, wanted: set[str]) -> list[WorkNode]:
-    """Those pieces and every piece above them, the top first."""
-    of = whole_of(tx, reader, id)
-    rows: dict[str, Any] = {}
-    for one in wanted:
-        row = receipts.get(tx, one)
-        if row.root != of.id:
-            continue
-        for above in row.branch.split("/"):
-            if above not in rows:
-                rows[above] = receipts.get(tx, above)
-    ordered = sorted(rows.values(), key=lambda row: (row.depth, row.opened_at, row.id))
-    return _nodes(house, tx, reader, of, ordered)

@@ -127,7 +127,7 @@ function onKey(event) {
     if (sure) wasArmed.form.requestSubmit(wasArmed);
     return;
   }
-  if (["Enter", " "].includes(event.key) && event.target.closest?.(".acts") && (quiet || event.repeat)) event.preventDefault();
+  if (["Enter", " "].includes(event.key) && event.target.closest?.("article.card .acts") && (quiet || event.repeat)) event.preventDefault();
   if (event.key === "Enter" && event.target.matches?.("input") && event.target.form?.matches("[data-deliberate]")) event.preventDefault();
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat && !["j", "k"].includes(key)) return;
   if (event.key === "Escape" && writes(event.target)) { event.target.blur(); return; }

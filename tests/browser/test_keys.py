@@ -74,6 +74,17 @@ def test_a_storm_of_typing_decides_nothing_while_requests_arrive_and_cards_chang
     assert decided(shop) == before
 
 
+def test_a_form_that_answers_no_request_takes_enter_at_once(mias: Open) -> None:
+    page = mias()
+    page.goto("/work/new?agent=Collator&skill=CountLeaves")
+    page.get_by_label("Volume").select_option(index=1)
+    page.get_by_label("Limit").focus()
+    page.keyboard.type("0.01")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # in less than half a second
+    page.wait_for_url(re.compile(r"/work/[0-9a-f-]{36}$"))
+
+
 def test_the_list_of_keys_opens_over_the_page_and_single_keys_can_be_switched_off(mias: Open, shop: Server) -> None:
     page = mias()
     give_with_note(page, "Kept still")

@@ -99,7 +99,6 @@ READINGS: dict[str, Callable[[Desk, UUID], Any]] = {
     "outcome": lambda desk, id: desk.outcome(id),
     "piece": lambda desk, id: desk.piece(id),
     "work_tree": lambda desk, id: desk.work_tree(id),
-    "nodes": lambda desk, id: desk.nodes(id, {id}),
     "cost_of": lambda desk, id: desk.cost_of(id),
     "handed_on_by": lambda desk, id: desk.handed_on_by(id),
     "trace_of": lambda desk, id: desk.trace_of(id),
