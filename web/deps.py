@@ -61,7 +61,9 @@ class Visit:
 async def visit(request: AnyRequest) -> Visit:
     """The visit of this request. Roles and rights are read now, not when the person signed in."""
     agency: Agency = request.app.state.agency
-    return Visit(request, agency, await agency.desk_of(request.user.id), request.app.state.renderer)
+    desk = await agency.desk_of(request.user.id)
+    request.state.likes = desk.likes  # for a page that says what went wrong
+    return Visit(request, agency, desk, request.app.state.renderer)
 
 
 def today(visit: Visit) -> date:

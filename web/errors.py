@@ -64,6 +64,7 @@ def _answer(request: AnyRequest, what: Told, code: str = "") -> Response[str]:
         told=what,
         code=code,
         back=_seen(request),
+        **({"likes": request.state.likes} if "likes" in request.state else {}),
     )
     return Response(html, media_type="text/html", status_code=what.status)
 

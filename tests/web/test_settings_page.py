@@ -25,6 +25,8 @@ async def test_a_person_chooses_name_first_page_theme_and_time_zone_for_themselv
     other = await (await site.signed_in(site.mia)).get("/")  # on another device too
     assert other.url.path == "/work" and "data-theme" in other.text
     assert "data-theme" not in (await noor.get("/settings")).text
+    wrong = await mia.get("/work/01890000-0000-7000-8000-000000000000")
+    assert wrong.status_code == 404 and 'data-theme="dark"' in wrong.text
 
 
 async def test_times_stand_in_the_zone_that_was_chosen_without_script_too(site: Site) -> None:
