@@ -3,8 +3,8 @@
     async with Agency(agents=[...], models=[...], ...) as agency:
         outcome = await agency.desk(mia).of(Planner).do(PlanRebinding(), volume)
 
-On entering it opens the store, migrates it, and starts the clock and the dispatcher; on leaving it lets running steps
-end and gives their pieces back.
+On entering it opens the store, migrates it, writes down what is declared where that is new, and starts the clock and
+the dispatcher; on leaving it lets running steps end and gives their pieces back.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from core import (
     amounts,
     delegations,
     ids,
+    mapping,
     migrations,
     money,
     people,
@@ -181,7 +182,11 @@ class Agency:
         if "{unique}" in os.environ.get("HANDON_DATABASE", ""):
             migrations.create_database(self.settings.database)
         self.store.open(prepare)
-        self._house.signer = await self.store.write(signing.load)
+        house = self._house
+        declared = mapping.declared(house.agents, house.models, house.default_model, house.settings)
+        house.signer, house.map_version = await self.store.write(
+            lambda tx: (signing.load(tx), mapping.keep(tx, declared))
+        )
         self._house.stopping = False
         self._house.alarm = partial(self._rounds.release_at, self.clock)
         self._dispatcher.aborted = self._on_abort

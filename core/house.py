@@ -64,6 +64,7 @@ class House:
     events: Events
     deciding: dict[str, TypeAdapter[Any]] = field(default_factory=dict)  # what is asked for, by the piece's input
     signer: record.Signer | None = None  # there once the agency is open
+    map_version: int = 0  # of what the app declares, once the agency is open
     versions: dict[Any, str] = field(default_factory=dict)  # of skills, known to be in the database
     alarm: Callable[[int], None] = lambda at: None  # set by the agency: it looks for what is due at that time
     stopping: bool = False

@@ -498,3 +498,16 @@ skill_version = Table(
     Column("definition", Text, nullable=False),
     Column("first_used_at", BigInteger, nullable=False),
 )
+
+# What the app declared, each time it was not what it had declared before. The same content may come back.
+map_version = Table(
+    "map_version",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),  # from 1, in the order they were seen
+    Column("fingerprint", String(64), nullable=False),
+    Column("first_seen", BigInteger, nullable=False),
+    Column("agents", Integer, nullable=False),
+    Column("ways", Integer, nullable=False),
+    Column("tools", Integer, nullable=False),
+    Column("content", Text, nullable=False),
+)

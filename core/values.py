@@ -1232,6 +1232,68 @@ class AgentMap:
     depth: int  # levels that may hang under any piece
     days: int = 0  # that "of late" goes back
     everybodys: bool = False  # use is that of all work; else of the reader's own
+    since: datetime | None = None  # it has been declared so
+
+
+class Widens(StrEnum):
+    """Whether a change of a declaration lets agents do more or less than before it."""
+
+    MORE = "more than before"
+    NEITHER = ""
+    LESS = "less than before"
+
+
+@dataclass(frozen=True, slots=True)
+class MapVersion:
+    """The map as an app declared it from some time on."""
+
+    number: int  # 1 is the first
+    first_seen: datetime  # when an agency first opened with it
+    agents: int
+    ways: int
+    tools: int  # each name once
+    now: bool  # what this agency opened with
+
+
+@dataclass(frozen=True, slots=True)
+class MapWords:
+    """Some words of a sentence; `agent` is the name of the one they stand for, where they do."""
+
+    text: str
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MapChange:
+    """One thing that two versions of the map differ in."""
+
+    key: str  # what it is about: "tool.Clerk.note_shelf.gate"
+    kind: Literal["added", "removed", "changed"]
+    widens: Widens
+    words: tuple[MapWords, ...]
+    before: str = ""  # of what was changed
+    after: str = ""
+
+    @property
+    def sentence(self) -> str:
+        return "".join(word.text for word in self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class MapCompared:
+    """Two versions of the map, and what differs: what lets agents do more comes first."""
+
+    before: MapVersion
+    after: MapVersion
+    changes: tuple[MapChange, ...]
+
+    def of(self, kind: str) -> list[MapChange]:
+        return [change for change in self.changes if change.kind == kind]
+
+    @property
+    def wider(self) -> int:
+        """How many changes let agents do more."""
+        return sum(1 for change in self.changes if change.widens is Widens.MORE)
 
 
 @dataclass(frozen=True, slots=True)

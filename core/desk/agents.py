@@ -1,4 +1,4 @@
-"""The map of agents, what could reach what, one agent opened, and its seat."""
+"""The map of agents and its versions, what could reach what, one agent opened, and its seat."""
 
 from __future__ import annotations
 
@@ -13,7 +13,19 @@ from core.desk.base import Part
 from core.errors import NotAllowed
 from core.reading import Reader
 from core.store import Tx
-from core.values import AgentMap, AgentPage, HandOn, MapAgent, Person, Reach, StandingRule
+from core.values import (
+    AgentMap,
+    AgentPage,
+    HandOn,
+    MapAgent,
+    MapCompared,
+    MapVersion,
+    Person,
+    Reach,
+    StandingRule,
+)
+
+MOST_VERSIONS = 200  # of the map, answered at once
 
 
 class Agents(Part):
@@ -28,6 +40,31 @@ class Agents(Part):
             _may_see(reader)
             drawn = self._map(tx, reader)
             return mapping.around(drawn, self._agent(around).name) if around else drawn
+
+        return await self._read(read)
+
+    async def map_versions(self, before: int = 0, most: int = 100) -> list[MapVersion]:
+        """The map as it was declared, version by version, the newest first; with `before`, those of lower numbers.
+
+        Raises NotAllowed as `agents_map` does.
+        """
+
+        def read(tx: Tx, reader: Reader) -> list[MapVersion]:
+            _may_see(reader)
+            return mapping.versions(self._house, tx, before, max(1, min(most, MOST_VERSIONS)))
+
+        return await self._read(read)
+
+    async def compare_maps(self, before: int, after: int) -> MapCompared:
+        """What two versions of the map differ in, a sentence for each thing; what lets agents do more comes first.
+        Nothing where both are the same.
+
+        Raises NotFound for a version that is not there, NotAllowed as `agents_map` does.
+        """
+
+        def read(tx: Tx, reader: Reader) -> MapCompared:
+            _may_see(reader)
+            return mapping.compared(self._house, tx, before, after)
 
         return await self._read(read)
 
@@ -141,6 +178,7 @@ class Agents(Part):
             ways=tuple(_with_use(way, used) for way in drawn.ways),
             days=reading.USED_DAYS,
             everybodys=reading.sees_all(reader),
+            since=mapping.since(self._house, tx),
         )
 
 

@@ -1,9 +1,27 @@
 """The map of an app's agents, read off their declarations alone: who may hand what on to whom, and what could reach
-what. Nothing here reads a database; what the map tells of use, seats and limits is put in by the desk.
+what. What the map tells of use, seats and limits is put in by the desk. Only `kept`, which keeps what was declared
+version by version, reads and writes a database.
 """
 
 from core.mapping.around import around
+from core.mapping.compare import compare
+from core.mapping.declared import declared
 from core.mapping.graph import ABOVE_NONE, key_of, the_map
+from core.mapping.kept import compared, keep, since, versions
 from core.mapping.reach import LONGEST, MOST_PATHS, reach
 
-__all__ = ["ABOVE_NONE", "LONGEST", "MOST_PATHS", "around", "key_of", "reach", "the_map"]
+__all__ = [
+    "ABOVE_NONE",
+    "LONGEST",
+    "MOST_PATHS",
+    "around",
+    "compare",
+    "compared",
+    "declared",
+    "keep",
+    "key_of",
+    "reach",
+    "since",
+    "the_map",
+    "versions",
+]

@@ -81,7 +81,7 @@ def _ways(agents: Mapping[str, Agent], agent: Agent) -> list[HandOn]:
                 description=said.description,
                 helper=said.helper,
                 takes=_takes(entry.skill),
-                hands_back=_names(said.hands_back_schema),
+                hands_back=names_in(said.hands_back_schema),
                 takes_schema=said.takes_schema,
                 hands_back_schema=said.hands_back_schema,
                 budget_micros=said.budget_micros,
@@ -101,10 +101,10 @@ def _ways(agents: Mapping[str, Agent], agent: Agent) -> list[HandOn]:
 
 def _takes(skill: Skill[Any, Any]) -> tuple[str, ...]:
     row = skill.takes_row
-    return (label_of(row.__name__).lower(),) if row is not None else _names(skill.handed_schema())
+    return (label_of(row.__name__).lower(),) if row is not None else names_in(skill.handed_schema())
 
 
-def _names(schema: Mapping[str, Any]) -> tuple[str, ...]:
+def names_in(schema: Mapping[str, Any]) -> tuple[str, ...]:
     """The names of what a schema holds; of a single value, what kind it is."""
     held = schema.get("properties", {})
     if list(held) == ["result"]:
@@ -148,7 +148,7 @@ def _skill(agent: Agent, skill: Skill[Any, Any], top_limit: TopLimit) -> MapSkil
         description=skill.description,
         version=skill.version()[0],
         takes=_takes(skill),
-        hands_back=_names(skill.hands_back.schema),
+        hands_back=names_in(skill.hands_back.schema),
         takes_schema=skill.handed_schema(),
         hands_back_schema=skill.hands_back.schema,
         limit_micros=top_limit(agent, skill),
