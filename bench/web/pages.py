@@ -32,6 +32,7 @@ PAGES = {
     "/money/calls": ("Noor", "/money/calls"),
     "/map": ("Noor", "/map"),
     "/map?view=list": ("Noor", "/map?view=list"),
+    "/map/compare": ("Noor", "/map/compare"),
     "/agents/{name}": ("Noor", "/agents/Hand"),
     "/stop": ("Noor", "/stop"),
     "/health": ("Noor", "/health"),

@@ -274,7 +274,11 @@ class _Comparison:
         )
         if one is None or other is None:
             depth = content["agents"][way["origin"]]["max_depth"]
-            share = "no share said" if way["share"] is None else amounts.exact(way["share"], content["app"]["currency"])
+            share = (
+                "no share said"
+                if way["share"] is None
+                else f"share {amounts.exact(way['share'], content['app']['currency'])}"
+            )
             if one is None:
                 words = (f" may hand “{way['label']}” on to ", to, f" now: depth {depth}, {share}")
                 self._add("added", f"way.{key}", Widens.MORE, origin, *words)

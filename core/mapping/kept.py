@@ -78,9 +78,9 @@ def since(house: House, tx: Tx) -> datetime | None:
 
 def compared(house: House, tx: Tx, before: int, after: int) -> MapCompared:
     """Two versions and what differs. Raises NotFound, in words, for one that is not there."""
-    rows = [_one(tx, number) for number in (before, after)]
-    one, other = (json.loads(row.content) for row in rows)
-    return MapCompared(_version(house, rows[0]), _version(house, rows[1]), compare(one, other))
+    other, one = _one(tx, after), _one(tx, before)
+    changes = compare(json.loads(one.content), json.loads(other.content))
+    return MapCompared(_version(house, one), _version(house, other), changes)
 
 
 def _one(tx: Tx, number: int) -> Any:

@@ -12,6 +12,7 @@ import struct
 import sys
 import tempfile
 import zlib
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,7 +20,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from docs.pictures.pages import PAGES
 from docs.pictures.shop import CLOCK
+from handon.testing import TestClock
 from tests.browser.conftest import CHROMIUM
+from tests.browser.earlier import open_earlier
 from tests.browser.serving import Server
 from tests.browser.walking import sign_in
 
@@ -125,7 +128,9 @@ def main(wanted: list[str]) -> int:
         print(f"There is no page {', '.join(sorted(unknown))}; there are {', '.join(PAGES)}.")
         return 1
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        server = Server(Path(folder), APP).start()
+        server = Server(Path(folder), APP)
+        open_earlier(server.file, clock=TestClock(CLOCK.now() - timedelta(days=12, hours=3)))
+        server.start()
         executable = CHROMIUM if CHROMIUM.is_file() else None  # else the one that playwright has put there
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-lcd-text"])
         try:

@@ -34,6 +34,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "neighbours": ("Noor", "/map?agent=Collator&chosen=Collator"),
     "map-list": ("Noor", "/map?view=list"),
     "reach": ("Noor", "/map/ask?agent=Planner&tool=note_on_volume"),
+    "compare": ("Noor", "/map/compare"),
     "audit": ("Noor", "/audit"),
     "line": ("Noor", "/audit/{done}/2"),
     "agent": ("Noor", "/agents/Collator"),

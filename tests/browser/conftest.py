@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect, sync_playwright
 
+from tests.browser.earlier import open_earlier
 from tests.browser.serving import BINDERY, Server
 from tests.browser.walking import sign_in
 
@@ -55,8 +56,9 @@ def serve(chromium: Browser, tmp_path: Path) -> Iterator[Serve]:
 
 @pytest.fixture(scope="package")
 def shop(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that stories share."""
+    """A server that stories share. Its app was declared otherwise once."""
     server = Server(tmp_path_factory.mktemp("shop"))
+    open_earlier(server.file)
     yield server.start()
     server.stop()
     assert server.errors() == ""

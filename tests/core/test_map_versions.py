@@ -236,7 +236,7 @@ def test_ways_depth_and_shares_are_told_with_what_they_were() -> None:  # D5, M1
     alone_class: Any = type(alone)
     alone_class.delegates = None
     assert told([alone, clerk], before) == [
-        ("added", "more than before", "Planner may hand “Find” on to Scribe now: depth 3, EUR 2.00")
+        ("added", "more than before", "Planner may hand “Find” on to Scribe now: depth 3, share EUR 2.00")
     ]
     assert told(before, [alone, clerk]) == [
         ("removed", "less than before", "Planner may no longer hand “Find” on to Scribe")

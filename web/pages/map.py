@@ -1,4 +1,5 @@
-"""`/map`: who may hand on what, as a picture and as a list; `/map/ask`: what could reach what.
+"""`/map`: who may hand on what, as a picture and as a list; `/map/ask`: what could reach what; `/map/compare`: what
+changed between two versions of it.
 
 Everything that can be chosen stands in the address: the lens, the columns, what is opened, and how the list is sorted
 and filtered. So a picture can be sent to somebody, who sees it with their own rights.
@@ -11,13 +12,14 @@ import io
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from litestar import Response, get
 from litestar.di import NamedDependency
-from litestar.params import FromQuery
+from litestar.params import FromQuery, QueryParameter
 
+from core.errors import NotFound
 from core.gate import STRICTNESS
 from core.values import AgentMap, Gate, HandOn
 from web import lens as words_of
@@ -28,6 +30,7 @@ from web.schemas import held_in
 
 MANY = 200  # agents, above which the list comes first
 LETTERS = 27  # that fit into a box
+TOLD = 300  # changes of one kind that a page tells; what lets agents do more is among the first
 Column = Literal["from", "skill", "to", "depth", "limit", "gate", "pieces", "money", "last"]
 COLUMNS: tuple[tuple[Column, str, str], ...] = (
     ("from", "From", ""),
@@ -40,6 +43,7 @@ COLUMNS: tuple[tuple[Column, str, str], ...] = (
     ("money", "Money", "num"),
     ("last", "Last used", "num"),
 )
+KINDS = (("added", "Added"), ("removed", "Removed"), ("changed", "Changed"))
 KEPT = ("agent", "view", "sort", "q", "gate", "chosen")
 NEVER_USED = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -238,4 +242,34 @@ def _counted(paths: Any) -> Counter[Gate]:
     return Counter(path.gate for path in paths)
 
 
-handlers = (the_map, as_csv, ask)
+@get("/map/compare")
+async def compare(
+    visit: NamedDependency[Visit],
+    before: Annotated[int, QueryParameter(name="from")] = 0,
+    after: Annotated[int, QueryParameter(name="to")] = 0,
+) -> Response[str]:
+    """What two versions of the map differ in; without `from` and `to`, the last one and the one before it. Of one that
+    is not there it says so, and others can be chosen."""
+    versions = await visit.desk.map_versions()
+    last, missing = versions[0].number, ""
+    after = after or last
+    try:
+        found = await visit.desk.compare_maps(before or max(1, after - 1), after)
+    except NotFound as error:
+        missing, found = str(error), await visit.desk.compare_maps(last, last)
+    chosen = {one.number: one for one in (*versions, found.before, found.after)}
+    return await visit.page(
+        "map/compare.html",
+        nav="map",
+        status=404 if missing else 200,
+        missing=missing,
+        found=found,
+        versions=sorted(chosen.values(), key=lambda one: -one.number),
+        alone=len(chosen) == 1 and not missing,
+        kinds=[(kind, word, found.of(kind)) for kind, word in KINDS],
+        there=visit.agency.agents,
+        most=TOLD,
+    )
+
+
+handlers = (the_map, as_csv, ask, compare)
