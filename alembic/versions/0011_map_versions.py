@@ -1,13 +1,13 @@
 """What the app declared, version by version.
 
-Revision ID: 0012
+Revision ID: 0011
 Revises: 0010
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0012"
+revision = "0011"
 down_revision = "0010"
 branch_labels = None
 depends_on = None
