@@ -53,6 +53,7 @@ KINDS: Mapping[TraceKind, str] = {
     TraceKind.BEGUN: "{agent} began something outside",
     TraceKind.ANSWER_LOST: "An answer for {agent} was lost",
     TraceKind.EXPIRED: "A request of {agent} expired",
+    TraceKind.HANDED_OVER: "A request of {agent} was handed over",
     TraceKind.TAKEN_OVER: "A request of {agent} was taken over",
     TraceKind.TAKEN_UP: "{agent}'s work was taken up again",
     TraceKind.REDEFINED: "{agent}'s skill was defined anew",

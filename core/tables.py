@@ -381,6 +381,20 @@ held_decision = Table(
     _held("person", "made_at"),
 )
 
+# Whom a request was handed over to last, by whom, and whose it was before.
+handed_over = Table(
+    "handed_over",
+    metadata,
+    Column("request", _id(), primary_key=True),  # of a proposal or a question
+    Column("root", _id(), ForeignKey("whole.id"), nullable=False),
+    Column("put_by", _id(), ForeignKey("person.id"), nullable=False),
+    Column("put_from", _id(), ForeignKey("person.id")),  # whom it was put to before; null: to nobody
+    Column("put_to", _id(), ForeignKey("person.id"), nullable=False),
+    Column("note", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Index(None, "put_by"),
+)
+
 # How a person likes their pages; who has no row likes them as they are.
 preference = Table(
     "preference",

@@ -99,6 +99,7 @@ class TraceKind(StrEnum):
     ANSWER_LOST = "answer lost"
     EXPIRED = "expired"
     TAKEN_OVER = "taken over"
+    HANDED_OVER = "handed over"
     TAKEN_UP = "taken up again"
     REDEFINED = "redefined"
     NOT_CARRIED_OUT = "not carried out"
@@ -368,6 +369,19 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
+class HandedOver:
+    """Who handed a request over to whom, last."""
+
+    by: UUID
+    by_name: str
+    to: UUID
+    to_name: str
+    at: datetime
+    note: str
+    mine: bool  # its reader handed it over, and may have it put back while it waits
+
+
+@dataclass(frozen=True, slots=True)
 class Proposal:
     """A change put to a person, who approves or refuses exactly what is shown."""
 
@@ -410,6 +424,7 @@ class Proposal:
     with_rule: UUID | None = None  # the standing rule given along with the approval; asked where one is opened
     may_rule: bool = False  # whether this reader may let it be done alone from now on (rule P10)
     takes_over: bool = False  # this reader may decide only because whoever was asked is gone (rule R10)
+    handed: HandedOver | None = None  # who handed it over last, where somebody did
     hold: Hold | None = None  # the last decision on it that was held; while it is, it counts as decided
     aside_until: datetime | None = None  # this reader has set it aside until then
 
@@ -789,6 +804,7 @@ class Question:
     deadline: datetime | None
     may_answer: bool
     takes_over: bool = False  # this reader may answer only because whoever was asked is gone (rule R10)
+    handed: HandedOver | None = None  # who handed it over last, where somebody did
     hold: Hold | None = None  # the last answer to it that was held; while it is, it counts as answered
     aside_until: datetime | None = None  # this reader has set it aside until then
 
@@ -919,6 +935,7 @@ SINGLE_KEYS = {
     "r": "Refuse, or say that you cannot answer",
     "e": "Edit before you approve",
     "s": "Set it aside until later",
+    "h": "Hand it over to somebody else",
     "A": "From now on, alone: opens the second step",
     "w": "Answer in your own words",
     "j": "The next request or row",

@@ -20,7 +20,7 @@ from core.clock import from_micros
 from core.declare.actions import Action
 from core.declare.agents import Agent
 from core.declare.schemas import to_json
-from core.errors import AlreadyDecided, BadInput, NotFound, NotWaiting, Stale
+from core.errors import AlreadyDecided, BadInput, HandonError, NotFound, NotWaiting, Stale
 from core.house import House
 from core.receipts import Receipt
 from core.record import Tree
@@ -138,16 +138,21 @@ def undecided(
     """The proposal, its tree, locked, and its piece; or why it cannot be decided: NotFound, NotAllowed, AlreadyDecided,
     NotWaiting, Stale. `made_at`: the decision was made then, and held since."""
     found, tree, row = whom.opened(house, tx, _GET, id, person, "proposal")
+    refuse_if_decided(tx, found, made_at)
+    if fingerprint is not None and fingerprint != found.fingerprint:
+        raise Stale(f"it is another call than the one you were shown. What waits is: {found.sentence}.")
+    return found, tree, row
+
+
+def refuse_if_decided(tx: Tx, found: Any, made_at: int | None = None) -> None:
+    """Raises AlreadyDecided or NotWaiting where nothing is left to decide."""
     if found.decided_by is not None or found.status == "Refused":
         by = people.row(tx, found.decided_by).name if found.decided_by else ""
         raise AlreadyDecided("Done" if found.status == "Waiting" else found.status, by, from_micros(found.decided_at))
     if found.status != "Waiting":
         raise NotWaiting(f"Nothing is left to decide: it {_ENDED[found.status]}. {found.note}".strip())
-    held.refuse_if(tx, id)
+    held.refuse_if(tx, found.id)
     whom.in_time(found, tx.now if made_at is None else made_at)
-    if fingerprint is not None and fingerprint != found.fingerprint:
-        raise Stale(f"it is another call than the one you were shown. What waits is: {found.sentence}.")
-    return found, tree, row
 
 
 def take_over(house: House, tx: Tx, id: str, person: str) -> None:
@@ -199,6 +204,20 @@ def would_run(
     found, _, row = undecided(house, tx, id, person, fingerprint)
     call = _call(house, tx, row, found, person, args)
     return None if isinstance(call, str) else (found, call.changed)
+
+
+def why_not_read(house: House, tx: Tx, row: Receipt, found: Any, person: str) -> str:
+    """Why that person could not so much as read the rows that the call names; empty where they can."""
+    agent = house.agents_of(row.agents)[-1]
+    action = acting.find(agent, row.skill, found.action)
+    if action is None:
+        return ""
+    values = _as_proposed(action, json.loads(found.arguments), found.fingerprint)
+    try:
+        _as_shown(house, tx, row, agent, person, action, values)
+    except HandonError as error:
+        return str(error)
+    return ""
 
 
 def approve(

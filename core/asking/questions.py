@@ -106,15 +106,20 @@ def unanswered(house: House, tx: Tx, id: str, person: str, made_at: int | None =
     """The question, its tree, locked, and its piece; or why it cannot be answered: NotFound, NotAllowed,
     AlreadyDecided, NotWaiting. `made_at`: the answer was given then, and held since."""
     found, tree, row = whom.opened(house, tx, _QUESTION, id, person, "question")
+    refuse_if_answered(tx, found, made_at)
+    return found, tree, row
+
+
+def refuse_if_answered(tx: Tx, found: Any, made_at: int | None = None) -> None:
+    """Raises AlreadyDecided or NotWaiting where nothing is left to answer."""
     if found.answered_by is not None:
         raise AlreadyDecided("answered", people.row(tx, found.answered_by).name, from_micros(found.answered_at))
     if found.status == "Unavailable":
         raise NotWaiting("Nothing is left to answer: it expired.")
     if found.status != "Waiting":
         raise NotWaiting("Nothing is left to answer: the piece that asked has ended.")
-    held.refuse_if(tx, id)
+    held.refuse_if(tx, found.id)
     whom.in_time(found, tx.now if made_at is None else made_at)
-    return found, tree, row
 
 
 def take_over(house: House, tx: Tx, id: str, person: str) -> None:

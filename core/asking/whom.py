@@ -18,7 +18,7 @@ from core.store import Tx
 from core.tables import help, proposal
 from core.values import TraceKind
 
-_PUT_TO = {
+PUT_TO = {
     what: Statement(update(table).where(table.c.id == bindparam("which")).values(asked_of=bindparam("who")))
     for what, table in (("proposal", proposal), ("question", help))
 }
@@ -85,7 +85,7 @@ def opened(house: House, tx: Tx, get: Statement, id: str, person: str, what: str
 
 def _take_over(house: House, tx: Tx, tree: Tree, row: Receipt, found: Any, person: str, what: str) -> None:
     """Put a request to the sponsor instead of whoever is gone. Writes one line."""
-    tx.run(_PUT_TO[what], which=found.id, who=person)
+    tx.run(PUT_TO[what], which=found.id, who=person)
     name = people.row(tx, person).name
     was = people.row(tx, found.asked_of).name if found.asked_of else "nobody"
     summary = f"{name} took over a {what} of {house.label(row.agent)}, which had been put to {was}."

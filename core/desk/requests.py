@@ -11,9 +11,10 @@ from core import (
     aside,
     drafts,
     ids,
+    people,
     reading,
 )
-from core.asking import holding, proposals, questions
+from core.asking import handing_over, holding, proposals, questions
 from core.clock import to_micros
 from core.declare.bounds import Bounds
 from core.desk.rules import Rules
@@ -23,6 +24,7 @@ from core.store import Tx
 from core.values import (
     Draft,
     DraftAct,
+    Person,
     Proposal,
     Question,
     Waiting,
@@ -100,6 +102,49 @@ class Decides(Rules):
             return reading.one_proposal(self._house, tx, reader, key)
 
         return await self._write(take)
+
+    async def hand_over(self, id: UUID, to: Person | UUID, note: str = "") -> None:
+        """Have a proposal or question put to somebody else, who decides it in this person's place; the note goes with
+        it. While it waits this person may have it put back (`put_back`). Decides nothing; the agent is told nothing.
+
+        Raises NotFound; NotAllowed where it is not theirs to decide; AlreadyDecided, also while a decision is held;
+        NotWaiting; BadInput for somebody who is not there, was deactivated, is asked already, or may not read what a
+        proposal names, since a yes runs as whoever says it (rule P5), and for a note of more than 2,000 letters. Writes
+        one line.
+        """
+        receiver = to.id if isinstance(to, Person) else to
+
+        def hand(tx: Tx, reader: Reader) -> None:
+            if reader.id is None:
+                raise NotAllowed("The app itself hands nothing over: a person does.")
+            self._visible(tx, reader, key := ids.stored(id))
+            handing_over.hand_over(self._house, tx, key, reader.id, ids.stored(receiver), clean(note))
+
+        await self._write(hand)
+
+    async def put_back(self, id: UUID) -> None:
+        """Have what this person handed over put to whom it was put before. Raises NotFound where they have handed over
+        nothing here, AlreadyDecided, NotWaiting. Writes one line."""
+
+        def back(tx: Tx, reader: Reader) -> None:
+            handing_over.put_back(self._house, tx, ids.stored(id), reader.id or "")
+
+        await self._write(back)
+
+    async def could_take(self, id: UUID) -> list[Person]:
+        """To whom a request can be handed over: everybody active but whom it is put to, by name. Empty for whoever may
+        not decide it. Raises NotFound."""
+
+        def read(tx: Tx, reader: Reader) -> list[Person]:
+            found = self._visible(tx, reader, ids.stored(id))
+            theirs = found.may_decide if isinstance(found, Proposal) else found.may_answer
+            return [one for one in people.everybody(tx) if theirs and one.id != found.asked_of]
+
+        return await self._read(read)
+
+    def _visible(self, tx: Tx, reader: Reader, key: str) -> Proposal | Question:
+        one = reading.one_question if reading.is_question(tx, key) else reading.one_proposal
+        return one(self._house, tx, reader, key)
 
     async def drafts(self, id: UUID) -> list[Draft]:
         """What this person has begun to write to a proposal or question and not sent, the latest first; nobody else

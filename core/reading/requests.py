@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import and_, bindparam, func, or_, select
 
 from core import acting, aside, people
-from core.asking import held, whom
+from core.asking import handing_over, held, whom
 from core.clock import from_micros
 from core.errors import NotFound
 from core.house import House
@@ -21,6 +21,7 @@ from core.sql import Statement
 from core.store import Tx
 from core.tables import help, line, person, piece, proposal, seat, stand_in, standing_rule, whole
 from core.values import (
+    HandedOver,
     Help,
     HelpFrom,
     HelpReason,
@@ -209,6 +210,7 @@ def proposal_shown(house: House, tx: Tx, reader: Reader, row: Any, *, counted: b
         if counted
         else 0,
         with_rule=_rule_given(tx, row) if counted else None,
+        handed=_handed(tx, reader, row.id),
         hold=hold,
         aside_until=at(aside.until(tx, reader.id, row.id)) if waits and reader.id is not None else None,
     )
@@ -230,6 +232,15 @@ def _hold(tx: Tx, reader: Reader, id: str, status: str) -> Hold | None:
         why_not=held.NO_LONGER if over else row.why_not,
         mine=row.person == reader.id,
     )
+
+
+def _handed(tx: Tx, reader: Reader, id: str) -> HandedOver | None:
+    row = handing_over.of(tx, id)
+    if row is None:
+        return None
+    by, to = people.row(tx, row.put_by).name, people.row(tx, row.put_to).name
+    mine = row.put_by == reader.id
+    return HandedOver(to_uuid(row.put_by), by, to_uuid(row.put_to), to, from_micros(row.at), row.note, mine)
 
 
 def _said(tx: Tx, hold: Hold | None, id: str, stands: str) -> str:
@@ -274,12 +285,15 @@ class _Whose:
 
 
 def _may_open(tx: Tx, reader: Reader, row: Any) -> bool:
-    """The one it is put to, and whoever may read the content of its whole."""
+    """The one it is put to, whoever may read the content of its whole, and, while it waits, whoever handed it over."""
     if reader.content(_Whose(row.whole_person, row.whole_given_by)):
         return True
-    return reader.id is not None and (
-        reader.id == row.asked_of or whom.may_decide(tx, row.asked_of, row.top_agent, reader.id)
-    )
+    if reader.id is None:
+        return False
+    if reader.id == row.asked_of or whom.may_decide(tx, row.asked_of, row.top_agent, reader.id):
+        return True
+    handed = handing_over.of(tx, row.id)
+    return handed is not None and handed.put_by == reader.id and row.status == "Waiting"
 
 
 def one_proposal(house: House, tx: Tx, reader: Reader, id: str) -> Proposal:
@@ -341,6 +355,7 @@ def question_shown(house: House, tx: Tx, reader: Reader, row: Any) -> Question:
         deadline=at(row.deadline),
         may_answer=answers,
         takes_over=answers and not whom.is_theirs(tx, row.asked_of, reader.id or ""),
+        handed=_handed(tx, reader, row.id),
         hold=hold,
         aside_until=at(aside.until(tx, reader.id, row.id)) if waits and reader.id is not None else None,
     )

@@ -98,7 +98,7 @@ function undo() {
 const ACTS = {
   a: arm, n: next, o: () => document.activeElement?.matches?.(".req") && document.activeElement.click(),
   ".": () => press("."), p: () => document.querySelector("#live [data-act]:not([hidden])")?.click(), "/": () => document.querySelector('#main [data-key="/"]')?.focus(),
-  z: undo, s: () => press("s"), r: () => press("r"), e: () => press("e"), A: () => press("A"), u: () => press("u"), "?": list,
+  z: undo, s: () => press("s"), h: () => press("h"), r: () => press("r"), e: () => press("e"), A: () => press("A"), u: () => press("u"), "?": list,
 };
 
 function onKey(event) {
