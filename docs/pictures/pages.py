@@ -10,6 +10,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "refuse": ("Mia", "/inbox/{item}/refusal"),
     "rule": ("Mia", "/inbox/{item}/rule"),
     "aside": ("Mia", "/inbox/{item}/aside"),
+    "hand-over": ("Mia", "/inbox/{item}/hand-over"),
     "answered": ("Mia", "/inbox/answered"),
     "standing": ("Mia", "/inbox/standing"),
     "work": ("Mia", "/work/{waits}?piece={part}"),

@@ -1,4 +1,4 @@
-"""Setting a request aside with a key, and finding it again."""
+"""Handing a request over and setting it aside with keys, and finding it again."""
 
 from __future__ import annotations
 
@@ -14,12 +14,19 @@ from tests.browser.walking import expect_waiting, give_with_note, sign_in
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
-def test_a_request_is_set_aside_by_a_key_is_counted_no_more_and_is_found_and_brought_back(
+def test_a_request_is_handed_over_and_set_aside_by_keys_is_counted_no_more_and_is_found_and_brought_back(
     serve: Serve, fresh: Open
 ) -> None:  # P9
     server, page = serve(), fresh()
     sign_in(page, server, "Mia")
     give_with_note(page, "Not now")
+    expect_waiting(page, 2)
+    strike(page, "h")
+    page.get_by_label("Hand over to").select_option(label="Noor, noor@bindery.test")
+    page.get_by_role("button", name="Hand over").click()
+    expect_waiting(page, 1)
+    page.go_back()
+    page.get_by_role("button", name="Take it back").click()
     expect_waiting(page, 2)
     strike(page, "s")
     page.get_by_role("button", name=re.compile("^Tomorrow morning")).click()

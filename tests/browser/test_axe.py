@@ -84,6 +84,7 @@ def pages(mias: Open) -> dict[str, str]:
         **{
             "settings": "/settings",
             "aside": f"{page.url}/aside",
+            "hand over": f"{page.url}/hand-over",
             "my keys": "/settings/keys?saved=true",
             "start": "/start",
             "find": "/search?q=plan",

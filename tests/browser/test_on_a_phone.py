@@ -42,7 +42,7 @@ def test_no_page_scrolls_sideways_and_every_act_fits_a_thumb(mias: Open) -> None
     give_with_note(page, "On a phone, with a note")
     card = page.url
     for address in (
-        *("/inbox", "/inbox/answered", card, f"{card}/refusal", f"{card}/edit", f"{card}/aside"),
+        *("/inbox", "/inbox/answered", card, f"{card}/refusal", f"{card}/edit", f"{card}/aside", f"{card}/hand-over"),
         *(f"{card}/rule", "/inbox/standing", "/inbox/standing/new", "/help/keys", "/inbox?kind=question"),
         "/inbox/standing/new?of=Collator.note_on_volume",
         *("/work", "/work?show=all", "/work/new", "/work/new?agent=Buyer&skill=PriceCloth"),
