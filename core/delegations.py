@@ -46,20 +46,26 @@ def delegations_of(agents: Mapping[str, Agent], agent: Agent) -> list[Delegated]
 
 def depth_of(agents: Mapping[str, Agent], agent: Agent) -> int:
     """How many levels may hang under a piece of the agent's work, helpers and cycles included."""
+    return depths_of({**agents, agent.name: agent})[agent.name]
+
+
+def depths_of(agents: Mapping[str, Agent]) -> dict[str, int]:
+    """The same of each agent, all at once."""
     own: dict[str, int] = {}
     to: dict[str, set[str]] = {}
-    for one in {**agents, agent.name: agent}.values():
+    for one in agents.values():
         entries = one.delegates.to if one.delegates else ()
         own[one.name] = one.delegates.max_depth if one.delegates and entries else 0
         to[one.name] = {one.name if entry.agent is None else entry.agent.__name__ for entry in entries}
+    found: dict[str, int] = {}
     able, depth = set(own), 0  # those under which so many levels may hang
-    while True:
+    while able:
         deeper = {name for name in able if own[name] > depth and to[name] & able}
-        if agent.name not in deeper:
-            return depth
+        found |= dict.fromkeys(able - deeper, depth)
         # Where nobody fell out, nobody does until the least of their own words is reached.
         depth = min(own[name] for name in able) if deeper == able else depth + 1
         able = deeper
+    return found
 
 
 def check(

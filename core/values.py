@@ -1240,6 +1240,14 @@ class HandOn:
 
 
 @dataclass(frozen=True, slots=True)
+class MapGroup:
+    """An agent that no other hands on to, for itself and all that stand under it."""
+
+    agent: MapAgent
+    under: int  # other agents that hand-ons lead to from it, of those that stand for no group of their own
+
+
+@dataclass(frozen=True, slots=True)
 class AgentMap:
     """Who may hand on what: each agent and each declared way once."""
 
@@ -1250,6 +1258,8 @@ class AgentMap:
     days: int = 0  # that "of late" goes back
     everybodys: bool = False  # use is that of all work; else of the reader's own
     since: datetime | None = None  # it has been declared so
+    groups: tuple[MapGroup, ...] = ()  # that the whole falls into; empty for a part
+    beyond: int = 0  # agents that belong to this part, and are more than are drawn
 
 
 class Widens(StrEnum):

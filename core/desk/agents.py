@@ -29,9 +29,10 @@ MOST_VERSIONS = 200  # of the map, answered at once
 
 
 class Agents(Part):
-    async def agents_map(self, around: str = "") -> AgentMap:
+    async def agents_map(self, around: str = "", under: str = "") -> AgentMap:
         """Who may hand what on to whom, with seats, and how each way was used of late in the work this person may see;
-        with `around`, of that agent and its neighbours.
+        with `around`, of that agent and its neighbours; with `under`, of that agent and those under it, the nearest
+        `mapping.MANY`.
 
         Raises NotAllowed for whoever neither uses nor supervises nor audits agents, NotFound.
         """
@@ -39,7 +40,11 @@ class Agents(Part):
         def read(tx: Tx, reader: Reader) -> AgentMap:
             _may_see(reader)
             drawn = self._map(tx, reader)
-            return mapping.around(drawn, self._agent(around).name) if around else drawn
+            if around:
+                return mapping.around(drawn, self._agent(around).name)
+            if under:
+                return mapping.under(drawn, self._agent(under).name)
+            return replace(drawn, groups=mapping.groups(drawn))
 
         return await self._read(read)
 

@@ -3,7 +3,7 @@ what. What the map tells of use, seats and limits is put in by the desk. Only `k
 version by version, reads and writes a database.
 """
 
-from core.mapping.around import around
+from core.mapping.around import MANY, around, groups, under
 from core.mapping.compare import compare
 from core.mapping.declared import declared
 from core.mapping.graph import ABOVE_NONE, key_of, the_map
@@ -13,15 +13,18 @@ from core.mapping.reach import LONGEST, MOST_PATHS, reach
 __all__ = [
     "ABOVE_NONE",
     "LONGEST",
+    "MANY",
     "MOST_PATHS",
     "around",
     "compare",
     "compared",
     "declared",
+    "groups",
     "keep",
     "key_of",
     "reach",
     "since",
     "the_map",
+    "under",
     "versions",
 ]

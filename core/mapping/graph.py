@@ -9,7 +9,7 @@ from core import amounts
 from core.declare.agents import Agent
 from core.declare.delegation import Specialist
 from core.declare.skills import Skill
-from core.delegations import delegations_of, depth_of
+from core.delegations import delegations_of, depths_of
 from core.gate import STRICTNESS, sentence
 from core.handing_on import NO_DELEGATION
 from core.values import AgentMap, HandOn, MapAgent, MapSkill, MapTool
@@ -42,15 +42,18 @@ def the_map(agents: Mapping[str, Agent], top_limit: TopLimit) -> AgentMap:
     back = _back(agents, ways)
     layers = _layers(agents, [way for way in ways if way.key not in back])
     circles = _circles(agents, ways)
+    depths = depths_of(agents)
     inside = {name for circle in circles for name in circle}
     return AgentMap(
-        agents=tuple(_agent(agents, agent, layers[name], name in inside, top_limit) for name, agent in agents.items()),
+        agents=tuple(
+            _agent(agent, depths[name], layers[name], name in inside, top_limit) for name, agent in agents.items()
+        ),
         ways=tuple(
             HandOn(**{field: getattr(way, field) for field in HandOn.__slots__} | {"back": way.key in back})
             for way in ways
         ),
         circles=tuple(tuple(agents[name].shown_as for name in circle) for circle in circles),
-        depth=max((depth_of(agents, agent) for agent in agents.values()), default=0),
+        depth=max(depths.values(), default=0),
     )
 
 
@@ -112,7 +115,7 @@ def names_in(schema: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(name.replace("_", " ") for name in held)
 
 
-def _agent(agents: Mapping[str, Agent], agent: Agent, layer: int, circle: bool, top_limit: TopLimit) -> MapAgent:
+def _agent(agent: Agent, depth: int, layer: int, circle: bool, top_limit: TopLimit) -> MapAgent:
     delegation = agent.delegates or NO_DELEGATION
     return MapAgent(
         name=agent.name,
@@ -126,7 +129,7 @@ def _agent(agents: Mapping[str, Agent], agent: Agent, layer: int, circle: bool, 
         gate_words=sentence(agent.may),
         otherwise=_otherwise(agent),
         skills=tuple(_skill(agent, skill, top_limit) for skill in agent.skills),
-        depth=depth_of(agents, agent),
+        depth=depth,
         max_depth=delegation.max_depth if delegation.to else 0,
         max_pieces=delegation.max_pieces if delegation.to else 0,
         limit_micros=max((top_limit(agent, skill) for skill in agent.skills), default=0),

@@ -49,6 +49,26 @@ def test_what_does_not_lead_back_leads_on_to_a_later_layer(agents: Mapping[str, 
             assert layers[way.origin] < layers[way.to]
 
 
+@settings(max_examples=150, deadline=None)
+@given(declared())
+def test_every_agent_is_in_a_group_and_a_group_counts_those_that_stand_for_none(agents: Mapping[str, Agent]) -> None:
+    drawn = mapping.the_map(agents, top_limit)
+    groups = mapping.groups(drawn)
+    heads = {group.agent.name for group in groups}
+    handed = {way.to for way in drawn.ways if way.to != way.origin}
+    assert {name for name in agents if name not in handed} <= heads
+    reached: set[str] = set()
+    for group in groups:
+        part = mapping.under(drawn, group.agent.name)
+        names = {agent.name for agent in part.agents}
+        assert group.under == len(names - heads)
+        assert part.beyond == 0
+        reached |= names
+        short = mapping.under(drawn, group.agent.name, most=2)
+        assert (len(short.agents), short.beyond) == (min(2, len(names)), max(0, len(names) - 2))
+    assert reached == set(agents)
+
+
 def _chains(
     agents: Mapping[str, Agent], agent: Agent, skill: Skill[Any, Any], left: int, tool: str
 ) -> Iterator[list[tuple[Agent, Skill[Any, Any], Decimal | None, bool]]]:

@@ -298,13 +298,29 @@ async def test_the_map_is_not_in_the_bar_of_somebody_it_is_not_for(house: Site) 
     assert 'href="/map"' in (await (await house.signed_in(house.mia)).get("/inbox")).text
 
 
-async def test_where_there_are_many_agents_the_list_comes_first(sqlite_database: str) -> None:
+async def test_where_there_are_many_agents_the_list_comes_first_and_the_picture_is_one_of_groups(
+    sqlite_database: str,
+) -> None:
     body = {"purpose": "You are one of many.", "roles": {"helper"}, "skills": [Find()]}
-    many = [type(f"Agent{number}", (Agent,), body)() for number in range(201)]
-    agency = builders.make(sqlite_database, many)
+    many: list[Any] = [type(f"Agent{number}", (Agent,), body) for number in range(201)]
+    many[7].delegates = Delegation(to=[Specialist.of(many[8], Find()), Specialist.helper(Find())])
+    many[8].delegates = Delegation(to=[Specialist.of(many[9], Find())])
+    agency = builders.make(sqlite_database, [kind() for kind in many])
     app = create_app(agency)
     async with opened(app):
         mia = await agency.add_person("mia@bindery.test", "Mia", roles=["binder"])
         browser = await Site(app, agency, mia, mia, UUID(int=0)).signed_in(mia)
-        assert 'class="picture"' not in (await browser.get("/map")).text
-        assert 'class="picture"' in (await browser.get("/map?view=picture")).text
+        first = (await browser.get("/map")).text
+        assert "bunches" not in first and 'aria-current="page">List' in first
+        groups = (await browser.get("/map?view=picture")).text
+        assert 'class="picture"' not in groups and groups.count("<li><h3>") == 199
+        box = groups[groups.index("bunches") :]
+        assert box.index("Agent7<") < box.index("Agent0<") and "Agent8<" not in box
+        assert "2 agents under it" in text_of(box)
+        assert 'href="/map?open=Agent7"' in box and "/map?view=picture&amp;chosen=Agent0#chosen" in box
+        opened_one = (await browser.get("/map?open=Agent7")).text
+        assert re.findall(r'data-agent="(\w+)"', opened_one) == ["Agent7", "Agent8", "Agent9"]
+        assert "Under Agent7" in text_of(opened_one) and 'href="/map?view=picture"' in opened_one
+        assert len((await browser.get("/map/list.csv?open=Agent8")).text.splitlines()) == 2
+        assert 'id="chosen"' in (await browser.get("/map?view=picture&chosen=Agent0")).text
+        assert (await browser.get("/map?open=Nobody")).status_code == 404

@@ -21,6 +21,7 @@ from litestar.params import FromQuery, QueryParameter
 
 from core.errors import NotFound
 from core.gate import STRICTNESS
+from core.mapping import MANY
 from core.values import AgentMap, Gate, HandOn
 from web import lens as words_of
 from web.deps import Visit
@@ -28,7 +29,7 @@ from web.lens import GATES, LENSES, Lens
 from web.picture import draw
 from web.schemas import held_in
 
-MANY = 200  # agents, above which the list comes first
+GROUPS = 300  # that are drawn
 LETTERS = 27  # that fit into a box
 TOLD = 300  # changes of one kind that a page tells; what lets agents do more is among the first
 Column = Literal["from", "skill", "to", "depth", "limit", "gate", "pieces", "money", "last"]
@@ -56,6 +57,7 @@ class At:
     people: bool = True
     tools: bool = False
     agent: str = ""
+    group: str = ""
     chosen: str = ""
     view: str = ""
     sort: str = ""
@@ -81,6 +83,7 @@ class At:
             **({"lens": at.lens} if at.lens != "limits" else {}),
             **({"people": "no"} if not at.people else {}),
             **({"tools": "yes"} if at.tools else {}),
+            **({"open": at.group} if at.group else {}),
             **{
                 name: value for name in ("agent", "view", "sort", "q", "gate", "chosen") if (value := getattr(at, name))
             },
@@ -95,17 +98,21 @@ async def the_map(
     people: FromQuery[Literal["yes", "no"]] = "yes",
     tools: FromQuery[Literal["yes", "no"]] = "no",
     agent: FromQuery[str] = "",
+    group: Annotated[str, QueryParameter(name="open")] = "",
     chosen: FromQuery[str] = "",
     view: FromQuery[Literal["", "list", "picture"]] = "",
     sort: FromQuery[str] = "",
     q: FromQuery[str] = "",
     gate: FromQuery[str] = "",
 ) -> Response[str]:
-    """The picture, or with `view=list` its twin in words, which comes first where there are many agents. `agent`
-    leaves that one and its neighbours; `chosen` names an agent or a way whose pane is open."""
-    at = At(lens, people == "yes", tools == "yes", agent, chosen, view, sort, q[:100], gate)
-    drawn = await visit.desk.agents_map(around=agent)
-    as_list = view == "list" or (len(drawn.agents) > MANY and view != "picture" and not chosen)
+    """The picture, or with `view=list` its twin in words, which comes first where there are many agents: then the
+    picture is one of groups, of which `open` opens one. `agent` leaves that one and its neighbours; `chosen` names an
+    agent or a way whose pane is open."""
+    at = At(lens, people == "yes", tools == "yes", agent, "" if agent else group, chosen, view, sort, q[:100], gate)
+    drawn = await visit.desk.agents_map(around=agent, under=at.group)
+    many = len(drawn.agents) > MANY
+    as_list = view == "list" or (many and view != "picture" and not chosen)
+    grouped = many and not as_list and bool(drawn.groups)
     into: dict[str, list[HandOn]] = {}
     for one in drawn.ways:
         into.setdefault(one.to, []).append(one)
@@ -120,13 +127,17 @@ async def the_map(
         at=at,
         drawn=drawn,
         lenses=LENSES,
-        picture=None if as_list else draw(drawn, people=at.people, tools=at.tools),
+        grouped=grouped,
+        most=GROUPS,
+        many=MANY,
+        picture=None if as_list or grouped else draw(drawn, people=at.people, tools=at.tools),
         ways=_listed(drawn, at),
         columns=COLUMNS,
         gates=GATES,
         says=words_of.SAYS,
         agent=opened,
         middle=next((one for one in drawn.agents if one.name == agent), None),
+        top=next((one for one in drawn.agents if one.name == at.group), None),
         way=way,
         into=into,
         rules=[rule for rule in rules if rule.agent == holder and rule.holds],
@@ -145,12 +156,13 @@ async def the_map(
 async def as_csv(
     visit: NamedDependency[Visit],
     agent: FromQuery[str] = "",
+    group: Annotated[str, QueryParameter(name="open")] = "",
     sort: FromQuery[str] = "",
     q: FromQuery[str] = "",
     gate: FromQuery[str] = "",
 ) -> Response[str]:
     """The list as it is sorted and filtered, for a spreadsheet. Money is in the currency, exact."""
-    drawn = await visit.desk.agents_map(around=agent)
+    drawn = await visit.desk.agents_map(around=agent, under=group)
     currency = visit.agency.currency
     out = io.StringIO()
     rows = csv.writer(out)
