@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -17,8 +18,8 @@ from core import mapping
 from core.declare.schemas import canonical
 from core.errors import NotAllowed, NotFound
 from core.settings import Settings
-from core.values import MapChange, Widens
-from handon import Agent, AgentLimits, Delegation, LlmModel, Permits, Skill, Specialist, action
+from core.values import Gate, MapChange, Widens
+from handon import Agent, AgentLimits, Delegation, Guards, LlmModel, Permits, Skill, Specialist, action
 from handon.testing import TestClock
 from tests import charts
 from tests.builders import Answer, Clerk, Find, Note, add_shelf, look_up, make, model, note_shelf, shop
@@ -75,11 +76,11 @@ async def test_opening_again_with_the_same_declarations_keeps_no_other_version_i
     database: str, clock: TestClock
 ) -> None:
     class Other(Scribe):
-        roles = {"helper", "binder"}
+        roles = ["helper", "binder"]
         skills = [Find(), Note()]
 
     class Same(Scribe):
-        roles = {"binder", "helper"}
+        roles = ["binder", "helper"]
         skills = [Note(), Find()]
 
     Same.__name__ = "Other"
@@ -198,6 +199,66 @@ def test_nothing_differs_without_a_sentence_and_the_other_way_round_it_is_the_mi
     assert [change.widens for change in there] == sorted(
         (change.widens for change in there), key=[Widens.MORE, Widens.LESS, Widens.NEITHER].index
     )
+
+
+def leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every value that stands in content by itself, with the way to it. What names a thing is none."""
+    for key, value in content.items():
+        if isinstance(value, dict):
+            yield from leaves(value, (*path, key))
+        elif key not in ("form", "origin", "to", "skill", "helper"):
+            yield (*path, key), value
+
+
+def another(key: str, value: Any) -> Any:
+    """A value that might have stood there."""
+    if key in ("takes", "hands_back"):
+        return "another"
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if isinstance(value, list):
+        return value[1:] if value else ["another"]
+    if value in list(Gate):
+        return next(str(gate) for gate in Gate if gate != value)
+    if key in ("wall_clock", "timeout", "requests_wait", "decide_within"):
+        return "7200" if value != "7200" else "60"
+    return {"guards": {"turns": 1, "same_call": 1, "wall_clock": None}}.get(key, 5) if value is None else f"{value}1"
+
+
+def test_whatever_one_thing_is_declared_otherwise_is_told() -> None:
+    busy = scribe(
+        may=Permits.proposes_changes().never(send_letter),
+        guards=Guards(wall_clock=timedelta(hours=1)),
+        limits=AgentLimits(per_task=Decimal(1)),
+        delegates=Delegation(to=[Specialist.helper(Post()), Specialist.helper(Find())]),
+    )
+    agents = [busy, planner(busy, "2"), Clerk(), scribe_of_nothing()]
+    before = content_of(agents)
+    before["schemas"]["another"] = {"properties": {"other": {}}}
+    silent = []
+    for path, value in leaves({part: before[part] for part in ("agents", "ways", "models", "app")}):
+        after = deepcopy(before)
+        held = after
+        for key in path[:-1]:
+            held = held[key]
+        held[path[-1]] = another(path[-1], value)
+        there, back = mapping.compare(before, after), mapping.compare(after, before)
+        if path[-1] in ("max_depth", "max_pieces", "tools") and value is None:
+            continue  # it has none by what else it is, which is told
+        if not there or _facts(there) != _facts(back, turned=True):
+            silent.append(path)
+    assert silent == []
+
+
+def scribe_of_nothing() -> Agent:
+    class Forbids(Agent):
+        purpose = "You forbid."
+        skills = [Find()]
+        may = Permits.changes_alone().never(send_letter)
+
+    return Forbids()
 
 
 @action("Send a letter", outside=True)
