@@ -693,6 +693,7 @@ class Now:
     needy: int  # wholes that need somebody, listed or not
     kept: tuple[Active, ...]  # others that were asked for by id
     waits: tuple[Wait, ...]  # the longest
+    crowded: tuple[tuple[str, int], ...] = ()  # for whom so much waits that nobody could read it all; how much
 
 
 @dataclass(frozen=True, slots=True)
@@ -825,6 +826,23 @@ class Asked:
     asked_at: datetime
     deadline: datetime | None
     put_to: str  # whom it was put to where that is not this reader: a name, or "nobody"
+    alike: int = 1  # how many of this agent in this work ask for exactly the same, this one among them
+    nth_alike: int = 1  # which of those it is, in the order of the list
+
+
+@dataclass(frozen=True, slots=True)
+class AskedBundle:
+    """Proposals of one agent in one whole for one action, where there are many; its number counts those on other pages
+    too. Each is a request of its own still."""
+
+    agent: str
+    agent_label: str
+    action: str
+    action_label: str
+    number: int
+    oldest: datetime
+    deadline: datetime | None  # the first one
+    requests: tuple[Asked, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -836,7 +854,37 @@ class AskedGroup:
     number: int
     oldest: datetime
     deadline: datetime | None  # the first one
-    requests: tuple[Asked, ...]
+    rows: tuple[Asked | AskedBundle, ...]
+
+    @property
+    def requests(self) -> tuple[Asked, ...]:
+        """Each of them, also those in a bundle."""
+        return tuple(one for row in self.rows for one in (row.requests if isinstance(row, AskedBundle) else (row,)))
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """So many of the last of one agent and action that a person decided, they approved unchanged: a standing rule of
+    theirs would spare them the rest."""
+
+    agent: str
+    agent_label: str
+    action: str
+    action_label: str
+    approved: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Proposals of one whole that are looked at together, each in full."""
+
+    root: UUID
+    about: str
+    items: tuple[Proposal, ...]
+    total: int  # of this kind that wait for the reader; more than `items` where there are too many for one page
+    elsewhere: int = 0  # that were asked for and belong to another whole
+    advice: Advice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -867,6 +915,7 @@ class Waiting:
     aside: tuple[
         tuple[Asked, datetime], ...
     ] = ()  # what its reader has set aside, and until when; counted nowhere else
+    advice: tuple[Advice, ...] = ()  # told where no request is opened
 
     @property
     def hidden(self) -> int:
@@ -938,6 +987,9 @@ SINGLE_KEYS = {
     "h": "Hand it over to somebody else",
     "A": "From now on, alone: opens the second step",
     "w": "Answer in your own words",
+    "x": "In the list, choose a request to look at together with others",
+    "J": "Choose the next one too",
+    "K": "Choose the previous one too",
     "j": "The next request or row",
     "k": "The previous one",
     "o": "Open the row",

@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 
 from bench.web.browsing import Shop, shop
 from bench.web.figures import Figure, part, table
-from tests.browser.walking import give_errand
+from tests.browser.walking import give_errand, unfold
 from tests.browser.watching import delays, drift, follow, shifts
 
 LEGS, PAUSE = 20, 2000  # milliseconds: each leg writes two lines in so many, so all of them twenty a second
@@ -66,6 +66,7 @@ def _calm(opened: Shop, seconds: int) -> list[tuple[str, tuple[float, float]]]:
         for page, address, row in watched:
             page.goto(address)
             _live(page)
+            unfold(page)
             began.append(follow(page, row))
         inbox.wait_for_timeout(seconds * 1000)
         found = [

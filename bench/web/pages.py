@@ -18,6 +18,7 @@ PAGES = {
     "/inbox/{id}": ("Mia", "/inbox/{card}"),
     "/inbox/{id}/edit": ("Mia", "/inbox/{card}/edit"),
     "/inbox/{id}/rule": ("Mia", "/inbox/{card}/rule"),
+    "/inbox/batch, 50": ("Mia", "/inbox/batch?in={waits}&agent=Hand&action=write_note"),
     "/inbox/answered": ("Mia", "/inbox/answered"),
     "/inbox/standing": ("Mia", "/inbox/standing"),
     "/work": ("Mia", "/work?show=all"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
@@ -22,6 +22,7 @@ from core.errors import BadInput, NotAllowed, NotWaiting
 from core.reading import Reader
 from core.store import Tx
 from core.values import (
+    Batch,
     Draft,
     DraftAct,
     Person,
@@ -58,6 +59,18 @@ class Decides(Rules):
                 self._house, tx, reader, kind=kind, agent=agent, whole=whole, after=after, item=one
             )
         )
+
+    async def batch(self, work: UUID, agent: str, action: str) -> Batch:
+        """What waits for this person in that work of that agent and action, to be looked at together: each in full, at
+        most 50, what is due first on top. Raises NotFound where nothing does."""
+        root = work.hex
+        return await self._read(lambda tx, reader: reading.batch_of_kind(self._house, tx, reader, root, agent, action))
+
+    async def batch_of(self, ids: Sequence[UUID]) -> Batch:
+        """Those of these proposals that are of the work of the first, whatever became of them: at most 50. What this
+        person may not open is left out; raises NotFound where nothing is left."""
+        keys = [id.hex for id in ids]
+        return await self._read(lambda tx, reader: reading.batch_of(self._house, tx, reader, keys))
 
     async def proposals(self) -> list[Proposal]:
         """What waits for this person's decision, the oldest first."""

@@ -9,6 +9,9 @@ from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
 from core.reading.answered import Decider, answered
 from core.reading.audit import audit, recorded, verification_last
 from core.reading.audit import opened as line_opened
+from core.reading.batch import MOST as BATCH_MOST
+from core.reading.batch import of as batch_of
+from core.reading.batch import of_kind as batch_of_kind
 from core.reading.beginning import beginning, begun
 from core.reading.calling_off import may_stop, to_stop_branch
 from core.reading.following import Followed
@@ -49,6 +52,7 @@ from core.reading.works import handed_on_by, my_work, one_piece, one_work, tree,
 
 __all__ = [
     "ALL",
+    "BATCH_MOST",
     "USED_DAYS",
     "Decider",
     "Followed",
@@ -60,6 +64,8 @@ __all__ = [
     "accounts",
     "answered",
     "audit",
+    "batch_of",
+    "batch_of_kind",
     "beginning",
     "begun",
     "calls",

@@ -34,6 +34,7 @@ from core.values import (
 
 ACTIVE = 12  # wholes that are listed
 WAITS = 8  # waits that stand beside them
+CROWD = 200  # more than so many for one person, and nobody reads them all
 CHECK_WORKS, CHECK_LINES = 8, 2000  # records that one look reads, and their lines in all
 DAY = 24 * 60 * 60 * 1_000_000
 
@@ -159,6 +160,14 @@ _open = union_all(
     )
 ).subquery()
 _OPEN_COUNT = Statement(select(func.count().label("n")).select_from(_open))
+_CROWDED = Statement(
+    select(person.c.name, func.count().label("n"))
+    .select_from(_open.join(person, person.c.id == _open.c.asked_of))
+    .group_by(person.c.id, person.c.name)
+    .having(func.count() > CROWD)
+    .order_by(func.count().desc(), person.c.name)
+    .limit(3)
+)
 _open_page = (
     select(_open)
     .where(
@@ -305,6 +314,7 @@ def now(house: House, tx: Tx, reader: Reader, keep: list[str]) -> Now:
         needy=sum(n for need, n in ranks.items() if need is not Need.NONE),
         kept=tuple(_active(house, row, gone) for row in others if row is not None),
         waits=tuple(waits),
+        crowded=tuple((row.name, row.n) for row in tx.all(_CROWDED)),
     )
 
 

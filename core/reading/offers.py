@@ -11,6 +11,7 @@ from core.errors import NotFound
 from core.house import House
 from core.reading.reader import Reader
 from core.values import Gate, RuleOffer
+from core.words import label_of
 
 
 def may_give(house: House, reader: Reader, agent: str, action: str, whole_person: str | None) -> tuple[bool, bool]:
@@ -20,6 +21,13 @@ def may_give(house: House, reader: Reader, agent: str, action: str, whole_person
     if reader.id is None or known is None or standing.liftable(known, action) is None:
         return False, False
     return reader.may.uses_agents and reader.id == whole_person, reader.may.supervises_agents
+
+
+def action_label(house: House, agent: str, action: str) -> str:
+    """An action's name as a person reads it, also where the agent no longer has it."""
+    known = house.agents.get(agent)
+    tools = [tool for skill in known.skills for tool in skill.tools if tool.name == action] if known else []
+    return tools[0].label if tools else label_of(action)
 
 
 def offer(

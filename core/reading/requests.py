@@ -296,11 +296,11 @@ def _may_open(tx: Tx, reader: Reader, row: Any) -> bool:
     return handed is not None and handed.put_by == reader.id and row.status == "Waiting"
 
 
-def one_proposal(house: House, tx: Tx, reader: Reader, id: str) -> Proposal:
+def one_proposal(house: House, tx: Tx, reader: Reader, id: str, *, counted: bool = True) -> Proposal:
     row = tx.one(_PROPOSAL, id=id)
     if row is None or not _may_open(tx, reader, row):
         raise NotFound("There is no such proposal.")
-    return proposal_shown(house, tx, reader, row, counted=True)
+    return proposal_shown(house, tx, reader, row, counted=counted)
 
 
 def rule_offer(house: House, tx: Tx, reader: Reader, id: str) -> RuleOffer:

@@ -1,5 +1,7 @@
 // Single keys, made so that none decides by accident: `a` only arms, and Enter decides within five seconds.
 // Whoever types without looking presses keys in quick order; so a key counts only after half a second without any.
+import { extend, pick } from "./batch.js";
+
 const CALM = 500; // milliseconds: also dead for so long after a card opens, and longer while typing goes on
 const ARMED = 5000;
 const SOON = 250; // an Enter that follows sooner belongs to what is being typed
@@ -40,7 +42,7 @@ function arm() {
 function step(by) {
   if (press(by > 0 ? "j" : "k")) return;
   if (document.querySelector("#main[data-open]")) return;
-  const rows = [...document.querySelectorAll("#main .req")];
+  const rows = [...document.querySelectorAll("#main :is(.req, .many)")].filter((row) => row.checkVisibility());
   const at = rows.indexOf(document.activeElement);
   rows[Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + by))]?.focus();
 }
@@ -96,7 +98,7 @@ function undo() {
 }
 
 const ACTS = {
-  a: arm, n: next, o: () => document.activeElement?.matches?.(".req") && document.activeElement.click(),
+  a: arm, n: next, x: pick, J: () => extend(1), K: () => extend(-1), o: () => document.activeElement?.matches?.(".req, .many") && document.activeElement.click(),
   ".": () => press("."), p: () => document.querySelector("#live [data-act]:not([hidden])")?.click(), "/": () => document.querySelector('#main [data-key="/"]')?.focus(),
   z: undo, s: () => press("s"), h: () => press("h"), r: () => press("r"), e: () => press("e"), A: () => press("A"), u: () => press("u"), "?": list,
 };

@@ -6,6 +6,7 @@ import { edits } from "./edits.js";
 import { drafts } from "./drafts.js";
 import { keys } from "./keys.js";
 import { held } from "./held.js";
+import { batch } from "./batch.js";
 import { map } from "./map.js";
 import { palette } from "./palette.js";
 import { proof } from "./proof.js";
@@ -17,6 +18,7 @@ function dress(root = document) {
   keys(root);
   map(root);
   proof(root);
+  batch(root);
 }
 
 dress();

@@ -85,6 +85,7 @@ def pages(mias: Open) -> dict[str, str]:
             "settings": "/settings",
             "aside": f"{page.url}/aside",
             "hand over": f"{page.url}/hand-over",
+            "together": f"/inbox/batch?ids={page.url[-36:]}",
             "my keys": "/settings/keys?saved=true",
             "start": "/start",
             "find": "/search?q=plan",

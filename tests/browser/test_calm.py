@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
-from tests.browser.walking import expect_live, give_errand, sign_in
+from tests.browser.walking import expect_live, give_errand, sign_in, unfold
 from tests.browser.watching import WATCH, delays, drift, follow, shifts
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
@@ -45,6 +45,7 @@ def test_no_page_shifts_and_no_row_drifts_in_ten_seconds_of_twenty_changes_each(
     whole.reload()
     now.goto("/now")
     inbox.goto("/inbox")
+    unfold(inbox)
     before = int(inbox.locator("#badge").inner_text())
     rows: list[Watched] = [(whole, "#rows > :nth-child(9)"), (now, "#active tbody tr:nth-child(4)")]
     rows.append((inbox, ".reqs li li:nth-child(12) .req"))
@@ -75,6 +76,7 @@ def test_who_types_on_keeps_words_and_focus_and_decides_nothing_while_fifty_requ
     give_errand(page, server.base, notes=3, legs=1)
     other = page.context.new_page()
     page.goto(f"{server.base}/inbox")
+    unfold(page)
     page.locator(".req").first.click()
     page.get_by_role("link", name="Refuse…").click()
     field = page.get_by_label("Tell Hand")
@@ -99,5 +101,6 @@ def test_who_types_on_keeps_words_and_focus_and_decides_nothing_while_fifty_requ
             page.keyboard.press(storm.choice(STORM))
             page.wait_for_timeout(storm.choice([0, 5, 15, 40]))
         page.goto(f"{server.base}/inbox")
+        unfold(page)
         page.locator(".req").nth(7 * round).click()
     assert decided(server) == 0

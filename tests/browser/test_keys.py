@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import random
 import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
-from tests.browser.walking import give_with_note
+from tests.browser.walking import expect_waiting, give_with_note, sign_in, unfold
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -123,3 +124,36 @@ def test_g_and_a_letter_go_to_a_page(mias: Open, shop: Server) -> None:
     strike(page, "g")
     page.keyboard.press("w")
     page.wait_for_url(re.compile(r"/work$"))
+
+
+def test_x_and_shift_select_rows_of_one_work_that_are_decided_together(serve: Serve, fresh: Open) -> None:
+    errands = [{"legs": 1, "notes": 6, "asks": 1, "about": "Maps"}, {"legs": 1, "notes": 1, "about": "Prints"}]
+    server, page = serve("tests.browser.busy:busy", HANDON_BUSY=json.dumps(errands)), fresh()
+    sign_in(page, server, "Mia")
+    expect_waiting(page, 8)
+    page.goto(f"{server.base}/inbox")
+    unfold(page)
+    bar = page.locator("#picks")
+    page.locator(".singles .req").nth(1).focus()
+    strike(page, "J")
+    expect(bar.locator("b")).to_have_text("2 selected")
+    expect(page.locator("#say")).to_have_text("2 selected.")
+    page.locator(".req").last.focus()
+    strike(page, "x")
+    expect(page.locator("#say")).to_contain_text("It belongs to another work")
+    expect(page.locator("[data-picked]")).to_have_count(2)
+    bar.get_by_role("link", name="Look at them together").click()
+
+    boxes = page.get_by_role("checkbox")
+    expect(boxes).to_have_count(2)
+    assert not any(box.is_checked() for box in boxes.all())
+    expect(page.get_by_role("button", name="Approve those checked")).to_be_disabled()
+    page.get_by_role("button", name="Check all 2").click()
+    boxes.first.focus()
+    page.keyboard.press("Enter")  # a box is no button
+    strike(page, "a")
+    assert decided(server) == 0
+    strike(page, "Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("All 2 decided")
+    expect_waiting(page, 6)
+    assert decided(server) == 2

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.busy import SOON
 from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
-from tests.browser.walking import approve, expect_live, expect_waiting, give_errand, sign_in
+from tests.browser.walking import approve, expect_live, expect_waiting, give_errand, sign_in, unfold
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -59,6 +59,7 @@ def test_badge_rows_and_database_agree_after_fan_out_decisions_of_two_a_stop_and
     for name, times in (("Mia", 3), ("Noor", 2)):
         for _ in range(times):
             acts[name].goto(f"{server.base}/inbox")
+            unfold(acts[name])
             acts[name].locator(".req").first.click()
             approve(acts[name])
     expect_one_number(pages["Mia"], server, "Mia", 27)

@@ -83,6 +83,13 @@ def expect_live(page: Page) -> None:
     expect(page.locator("#live")).to_have_attribute("data-is", "live")
 
 
+def unfold(page: Page) -> None:
+    """Open what stands together in the list, so that each request can be pressed."""
+    shut = page.locator(".singles:not([open]) > summary")
+    while shut.count():
+        shut.first.click()
+
+
 def approve(page: Page) -> None:
     page.get_by_role("button", name="Approve", exact=True).click()
     expect(page.locator(".receipt")).to_contain_text("You approved")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from handon import Agent, Skill
+import pytest
+
+from core.values import AskedBundle
+from handon import Agent, NotFound, Skill
 from handon.testing import AgentCast, AgentScript, Says, TestClock
 from tests.builders import Answer, Clerk, Find, Note, Shop, note_shelf, shop
 from tests.staging import DONE
@@ -129,3 +132,46 @@ async def test_what_waits_is_shown_to_whoever_decides_it_and_to_nobody_else(data
         assert not (await noor.take_over(proposal.id)).takes_over
         [group] = (await noor.waiting()).groups
         assert group.requests[0].put_to == ""
+
+
+# P9
+async def test_what_stands_together_and_falls_apart_between_two_pages_hides_nothing(database: str) -> None:
+    async with shop(database, STAFF) as at:
+        await proposes(at, "many", 52)
+        await proposes(at, "few", 4)
+        desk = at.agency.desk(at.mia)
+        one = await desk.waiting()
+        [[bundle]] = [group.rows for group in one.groups]
+        assert isinstance(bundle, AskedBundle)
+        assert (bundle.number, len(bundle.requests), bundle.action_label) == (52, 50, "Write a note on the shelf")
+        two = await desk.waiting(after=one.more)
+        assert [len(group.rows) for group in two.groups] == [1, 4]  # the rest of the bundle; four are too few for one
+        seen = [request.id for request in bundle.requests]
+        for id in seen[:48]:
+            await desk.refuse(id)
+        rest = [request.id for group in (await desk.waiting(after=one.more)).groups for request in group.requests]
+        assert {*seen[48:], *rest} == {proposal.id for proposal in await desk.proposals()}
+        assert not any(isinstance(row, AskedBundle) for group in (await desk.waiting()).groups for row in group.rows)
+
+
+# P9, P10, R8
+async def test_requests_of_one_kind_are_read_together_by_whoever_decides_them(database: str) -> None:
+    async with shop(database, STAFF) as at:
+        await proposes(at, "many", 35)
+        desk, noor = at.agency.desk(at.mia), at.agency.desk(at.noor)
+        items = await desk.proposals()
+        for one in items[:10]:
+            await desk.approve(one.id)
+        found = await desk.batch(items[0].root, "Clerk", "note_shelf")
+        assert (len(found.items), found.total, found.about) == (25, 25, "many")
+        assert found.advice is not None and (found.advice.approved, found.advice.of) == (10, 10)
+        assert (await desk.waiting()).advice == (found.advice,)
+        again = await desk.batch_of([items[0].id, items[11].id, items[0].id])
+        assert [(one.id, one.waits) for one in again.items] == [(items[0].id, False), (items[11].id, True)]
+        with pytest.raises(NotFound):
+            await noor.batch(items[0].root, "Clerk", "note_shelf")
+        with pytest.raises(NotFound):
+            await desk.batch(items[0].root, "Clerk", "add_shelf")
+        await desk.set_aside(items[12].id, at.agency.clock.now() + timedelta(hours=1))
+        assert (await desk.batch(items[0].root, "Clerk", "note_shelf")).total == 24
+        assert (await noor.now()).crowded == ()

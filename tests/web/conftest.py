@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,7 +20,7 @@ import pytest
 from litestar import Litestar
 
 from core.clock import Clock
-from handon import Agency, Desk, Person, has_role
+from handon import Agency, Agent, Desk, Person, has_role
 from handon.testing import AgentCast, AgentScript, Says
 from tests import builders
 from tests.builders import Answer, Clerk, Note, Shelf, note_shelf
@@ -180,17 +180,22 @@ async def site(sqlite_database: str) -> AsyncIterator[Site]:
 
 @asynccontextmanager
 async def open_site(
-    database: str, clock: Clock | None = None, undo_for: timedelta = timedelta(0), **settings: Any
+    database: str,
+    clock: Clock | None = None,
+    undo_for: timedelta = timedelta(0),
+    agents: Iterable[Agent] = (),
+    **settings: Any,
 ) -> AsyncIterator[Site]:
     """A site whose application is made with these settings. A decision is carried out at once, unless `undo_for` says
     how long it is held."""
     policies = replace(builders.POLICIES, audits_agents=has_role("auditor"))
-    agency = builders.make(database, policies=policies, name="The Shelves", clock=clock, undo_for=undo_for)
+    agency = builders.make(database, agents, policies=policies, name="The Shelves", clock=clock, undo_for=undo_for)
     app = create_app(agency, **settings)
     async with opened(app):
         mia = await agency.add_person("mia@bindery.test", "Mia", roles=["binder"])
         noor = await agency.add_person("noor@bindery.test", "Noor", roles=["master"])
-        await agency.seat("Clerk", sponsor=noor)
+        for name in agency.agents:
+            await agency.seat(name, sponsor=noor)
 
         def one_shelf(session: Any) -> UUID:
             shelf = Shelf(mark="A-1")

@@ -1,0 +1,89 @@
+// Requests that are looked at together: chosen in the list by key, and how many are checked on their page.
+const MOST = 50, ROW = "#waits .req[data-of]";
+const picked = new Map(); // of each that is selected: its work
+
+const say = (text) => { const region = document.getElementById("say"); if (region) region.textContent = text; };
+const idOf = (row) => row.parentElement.id.slice(2);
+const here = () => document.activeElement?.matches?.(ROW) ? document.activeElement : document.querySelector(`${ROW}[aria-current]`);
+
+function whyNot(row) {
+  if (row.dataset.kind !== "proposal") return "A question is answered on its own card.";
+  if ([...picked.values()].some((work) => work !== row.dataset.of)) return "It belongs to another work: only requests of one work are looked at together.";
+  return picked.size >= MOST ? `At most ${MOST} are looked at together.` : "";
+}
+
+function select(row) {
+  const why = picked.has(idOf(row)) ? "" : whyNot(row);
+  if (why) { say(why); show(why); return false; }
+  picked.set(idOf(row), row.dataset.of);
+  return true;
+}
+
+const told = () => say(picked.size ? `${picked.size} selected.` : "None selected.");
+
+export function pick() {
+  const row = here();
+  if (!row) { say("Go to a row first, with j."); return; }
+  if (picked.has(idOf(row))) picked.delete(idOf(row));
+  else if (!select(row)) return;
+  show();
+  told();
+}
+
+export function extend(by) {
+  const rows = [...document.querySelectorAll(ROW)].filter((row) => row.checkVisibility()), row = here();
+  if (!row) { say("Go to a row first, with j."); return; }
+  if (!select(row)) return;
+  const next = rows[rows.indexOf(row) + by];
+  if (next && !select(next)) return;
+  next?.focus();
+  show();
+  told();
+}
+
+function show(why = "") {
+  for (const row of document.querySelectorAll(ROW)) {
+    const is = picked.has(idOf(row)), mark = row.querySelector("[data-mark]");
+    row.toggleAttribute("data-picked", is);
+    if (is && !mark) row.insertAdjacentHTML("beforeend", '<span class="vh" data-mark>, selected</span>');
+    if (!is) mark?.remove();
+  }
+  const bar = document.getElementById("picks");
+  if (!bar) return;
+  bar.hidden = !picked.size && !why;
+  bar.querySelector("b").textContent = why || `${picked.size} selected`;
+  const link = bar.querySelector("a");
+  link.hidden = !picked.size;
+  link.href = `/inbox/batch?ids=${[...picked.keys()].join(",")}`;
+}
+
+function count(form) {
+  const number = form.querySelectorAll("input[name=item]:checked").length;
+  for (const button of form.querySelectorAll("[data-counts]")) {
+    button.disabled = !number;
+    button.querySelector("[data-words]").textContent = number ? `${button.dataset.counts} ${number}` : `${button.dataset.counts} those checked`;
+  }
+}
+
+export function batch(root) {
+  for (const id of picked.keys()) if (!document.getElementById(`r-${id}`)) picked.delete(id); // decided, or on another page
+  if (picked.size || document.querySelector("[data-picked]")) show();
+  for (const form of root.querySelectorAll("form[data-batch]")) {
+    count(form);
+    form.querySelector("[data-all]")?.removeAttribute("hidden");
+  }
+}
+
+document.addEventListener("change", (event) => { const form = event.target.closest("form[data-batch]"); if (form) count(form); });
+document.addEventListener("click", (event) => {
+  if (event.target.closest("#picks button")) { picked.clear(); show(); told(); }
+  const form = event.target.closest("[data-all] button")?.form;
+  if (!form) return;
+  for (const box of form.querySelectorAll("input[name=item]")) box.checked = true;
+  count(form);
+  say(`${form.querySelectorAll("input[name=item]:checked").length} checked.`);
+});
+// What somebody has opened in the list stays open when the list is told anew.
+document.addEventListener("htmx:before:morph:attr", (event) => {
+  if (event.detail.attrName === "open" && event.detail.newValue === null && event.target.closest("#waits")) event.preventDefault();
+});
