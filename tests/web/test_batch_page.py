@@ -128,9 +128,12 @@ async def test_those_checked_are_decided_one_by_one_and_what_was_decided_meanwhi
     browser, desk = await site.signed_in(site.mia), await site.desk(site.mia)
     page = (await browser.get(address)).text
     chosen = boxes(page)
+    assert page.index('name="act" value=""') < page.index('name="act" value="approve"')
     assert "5 × Put a mark on the shelf" in text_of(page) and len(chosen) == 5 and "checked>" not in page
     assert "It asks for exactly the same as number 2" in text_of(page)
     assert "Check at least one. Nothing was decided." in await post(browser, address, act="approve")
+    assert "press Approve or Refuse" in await post(browser, address, act="", item=chosen)  # Enter in a box, no script
+    assert await desk.waiting_count() == 5
     await desk.refuse(UUID(chosen[0].split(".")[0]), "Not now")
     stale = chosen[3].split(".")[0] + "." + "0" * 64
     came = await post(browser, address, act="approve", item=[chosen[0], chosen[1], chosen[2], stale])

@@ -17,11 +17,12 @@ from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.response import Redirect
 
-from core.errors import BadInput, HandonError, NotAllowed, NotFound
+from core.errors import HandonError, NotAllowed, NotFound
 from core.values import Batch, Proposal
 from web.deps import Visit, go
 
 MOST = 50
+NO_ACT = "Nothing was decided: press Approve or Refuse for that."
 NOTHING = "Check at least one. Nothing was decided."
 TOO_MANY = f"At most {MOST} are decided at once. Nothing was decided."
 
@@ -84,10 +85,9 @@ async def decide(visit: NamedDependency[Visit]) -> Response[str]:
     form = await visit.request.form()
     chosen = dict.fromkeys(str(value) for name, value in form.multi_items() if name == "item")
     act, reason = str(form.get("act", "")), str(form.get("reason", "")).strip()
-    if act not in ("approve", "refuse"):
-        raise BadInput({"act": "There is no such decision."})
-    if not chosen or len(chosen) > MOST:
-        return await _show(visit, NOTHING if not chosen else TOO_MANY, 422, reason)
+    wrong = NO_ACT if act not in ("approve", "refuse") else NOTHING if not chosen else ""
+    if wrong or len(chosen) > MOST:
+        return await _show(visit, wrong or TOO_MANY, 422, reason)
     works: set[UUID] = set()
     came = [await _decided(visit, act, one, reason, works) for one in chosen]
     return await _told(visit, came, "decided")
