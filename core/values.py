@@ -915,6 +915,7 @@ class Waiting:
     aside: tuple[
         tuple[Asked, datetime], ...
     ] = ()  # what its reader has set aside, and until when; counted nowhere else
+    handed: tuple[tuple[Asked, datetime], ...] = ()  # what its reader has handed over and may take back, and when
     advice: tuple[Advice, ...] = ()  # told where no request is opened
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, delete, select
+from sqlalchemy import ColumnElement, bindparam, delete, exists, select
 
 from core import people, receipts, work
 from core.asking import proposals, questions, whom
@@ -26,6 +26,15 @@ LONGEST = 2_000  # letters of a note
 _INSERT = insert_into(handed_over)
 _GET = Statement(select(handed_over).where(handed_over.c.request == bindparam("about")))
 _DELETE = Statement(delete(handed_over).where(handed_over.c.request == bindparam("about")))
+
+
+def is_handed(table: Any) -> ColumnElement[bool]:
+    """The condition that a row of `proposal` or `help` was handed over by the reader (`who`), and not put back."""
+    return exists(
+        select(handed_over.c.request).where(
+            handed_over.c.request == table.c.id, handed_over.c.put_by == bindparam("who")
+        )
+    )
 
 
 def of(tx: Tx, request: str) -> Any:

@@ -8,6 +8,7 @@ only ever moves down by what is decided, also when too few are left to stand tog
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -15,6 +16,7 @@ from sqlalchemy import BigInteger, String, and_, bindparam, case, func, literal_
 
 from core.aside import is_aside
 from core.asking import whom
+from core.asking.handing_over import is_handed
 from core.clock import from_micros
 from core.house import House
 from core.ids import to_uuid
@@ -24,7 +26,7 @@ from core.reading.reader import Reader, at
 from core.reading.requests import UNANSWERED, UNDECIDED, asked, for_reader, top
 from core.sql import Statement
 from core.store import Tx
-from core.tables import help, piece, proposal, set_aside, whole
+from core.tables import handed_over, help, piece, proposal, set_aside, whole
 from core.values import Advice, Asked, AskedBundle, AskedGroup, Place, Waiting
 
 PAGE = 50
@@ -33,7 +35,7 @@ _LATER = 10 * 366 * 86_400_000_000  # micros: what has no deadline comes after e
 _START = "-1..-1..-1."
 
 
-def _part(table: Any, kind: str, text: Any, waits: Any, kept: Any) -> Any:
+def _part(table: Any, kind: str, text: Any, *conditions: Any) -> Any:
     changes = table is proposal
     return (
         select(
@@ -58,17 +60,17 @@ def _part(table: Any, kind: str, text: Any, waits: Any, kept: Any) -> Any:
             .join(piece, piece.c.id == table.c.piece)
             .outerjoin(asked, asked.c.id == table.c.asked_of)
         )
-        .where(waits, kept, for_reader(table))
+        .where(*conditions)
     )
 
 
 _all = union_all(
-    _part(proposal, "proposal", proposal.c.sentence, UNDECIDED, ~is_aside(proposal)),
-    _part(help, "question", help.c.question, UNANSWERED, ~is_aside(help)),
+    _part(proposal, "proposal", proposal.c.sentence, UNDECIDED, ~is_aside(proposal), for_reader(proposal)),
+    _part(help, "question", help.c.question, UNANSWERED, ~is_aside(help), for_reader(help)),
 ).subquery("waiting")
 _aside = union_all(
-    _part(proposal, "proposal", proposal.c.sentence, UNDECIDED, is_aside(proposal)),
-    _part(help, "question", help.c.question, UNANSWERED, is_aside(help)),
+    _part(proposal, "proposal", proposal.c.sentence, UNDECIDED, is_aside(proposal), for_reader(proposal)),
+    _part(help, "question", help.c.question, UNANSWERED, is_aside(help), for_reader(help)),
 ).subquery("aside")
 _ASIDE = Statement(
     select(*_aside.c, set_aside.c.until)
@@ -76,6 +78,16 @@ _ASIDE = Statement(
         _aside.join(set_aside, (set_aside.c.request == _aside.c.id) & (set_aside.c.person == bindparam("who")))
     )
     .order_by(set_aside.c.until, _aside.c.id)
+)
+_handed = union_all(
+    _part(proposal, "proposal", proposal.c.sentence, UNDECIDED, is_handed(proposal)),
+    _part(help, "question", help.c.question, UNANSWERED, is_handed(help)),
+).subquery("handed")
+_HANDED = Statement(
+    select(*_handed.c, handed_over.c.at)
+    .select_from(_handed.join(handed_over, handed_over.c.request == _handed.c.id))
+    .order_by(handed_over.c.at.desc(), _handed.c.id)
+    .limit(PAGE)
 )
 _FACETS = Statement(
     select(
@@ -174,7 +186,9 @@ def waiting(
     if not rows and mark:  # nothing comes after it any more: the first page
         rows = tx.all(_PAGE, **sieve, **_key(""), skip=skip, most=PAGE + 1)
     put_aside = tx.all(_ASIDE, who=reader.id, now=tx.now)
-    return _made(house, reader, facets, rows, place, put_aside, () if item else _advice(house, tx, reader, facets))
+    handed = tuple((_asked(house, reader, row), from_micros(row.at)) for row in tx.all(_HANDED, who=reader.id))
+    told = () if item else _advice(house, tx, reader, facets)
+    return replace(_made(house, reader, facets, rows, place, put_aside, told), handed=handed)
 
 
 def _advice(house: House, tx: Tx, reader: Reader, facets: list[Any]) -> tuple[Advice, ...]:

@@ -22,12 +22,14 @@ async def test_a_request_is_handed_over_with_a_note_and_taken_back_by_a_plain_fo
     assert re.findall(r"<option[^>]*>([^<]+)", page[page.index('id="to"') :]) == ["Choose…", "Noor, noor@bindery.test"]
     came = await mia.submit(step, step, to=str(site.noor.id), note="You know it.")
     assert came.url.path == "/inbox" and "Nothing waits for you" in text_of(came.text)
+    assert "1 handed over by you, not decided yet" in text_of(came.text) and 'class="sub">to Noor' in came.text
     mine = text_of((await mia.get(f"/inbox/{item}")).text)
     assert "You handed this over to Noor" in mine and "Noor decides this." in mine and "Take it back" in mine
     theirs = text_of((await noor.get(f"/inbox/{item}")).text)
     assert "Mia handed this over to you" in theirs and "You know it." in theirs and "Approve" in theirs
     back = await mia.submit(f"/inbox/{item}", f"/inbox/{item}/put-back")
     assert back.url.path == f"/inbox/{item}" and "Approve" in text_of(back.text)
+    assert "handed over by you" not in back.text
     assert (await noor.get(f"/inbox/{item}/hand-over")).status_code == 404
 
 
