@@ -4,6 +4,7 @@ A `Reader` is a person with the app's answers about them, or the app itself (per
 count and badge of one thing is made from the same statement.
 """
 
+from core.reading.abandoned import abandoned, closed_as_abandoned
 from core.reading.agents import DAYS as USED_DAYS
 from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
 from core.reading.answered import Decider, answered
@@ -17,18 +18,9 @@ from core.reading.calling_off import may_stop, to_stop_branch
 from core.reading.following import Followed
 from core.reading.lines import lines
 from core.reading.meter import account_of, accounts, calls, meter, prices
-from core.reading.needs import (
-    abandoned,
-    check,
-    closed_as_abandoned,
-    going,
-    near,
-    now,
-    open_waits,
-    stopping,
-    to_stop,
-)
+from core.reading.needs import check, going, near, now, stopping, to_stop
 from core.reading.offers import offer, offers
+from core.reading.open_waits import open_waits
 from core.reading.pane import pane, whole_text
 from core.reading.reader import ALL, Reader, abilities, whole_of
 from core.reading.requests import (

@@ -1,4 +1,4 @@
-"""What needs a supervisor: who waits for whom, what is near its limit, what was abandoned, and what would be stopped.
+"""What needs a supervisor: the wholes under way by need, what is near its limit, and what would be stopped.
 
 Nothing read here is content (rule R8). Wholes under way are few beside those that have ended, and are found by index.
 """
@@ -7,40 +7,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import and_, bindparam, case, exists, func, literal, literal_column, or_, select, union_all
+from sqlalchemy import and_, bindparam, case, exists, func, select
 
-from core import abandonment, record
-from core.asking import held
+from core import record
 from core.clock import from_micros
 from core.house import House
 from core.ids import to_uuid
+from core.reading.abandoned import closed_since
+from core.reading.abandoned import gone as gone_now
+from core.reading.open_waits import crowded, open_count, open_waits
 from core.reading.reader import Reader, at, skill_label
 from core.sql import Statement
 from core.store import Tx
-from core.tables import help, person, piece, proposal, turn_call, whole
+from core.tables import person, piece, turn_call, whole
 from core.values import (
-    Abandoned,
     Active,
     Checked,
-    ClosedAbandoned,
     NearLimit,
     Need,
     Now,
     Status,
     Stopping,
     ToStop,
-    Wait,
 )
 
 ACTIVE = 12  # wholes that are listed
 WAITS = 8  # waits that stand beside them
-CROWD = 200  # more than so many for one person, and nobody reads them all
 CHECK_WORKS, CHECK_LINES = 8, 2000  # records that one look reads, and their lines in all
 DAY = 24 * 60 * 60 * 1_000_000
 
 _top = piece.alias("top")
 _doing = piece.alias("doing")
-_held = piece.alias("held")
 _of_whole = piece.c.root == whole.c.id
 _going = whole.c.ended_at.is_(None)
 
@@ -141,107 +138,6 @@ _NEAR_COUNT = Statement(
     select(func.count().label("n")).select_from(whole.join(_top, _top.c.id == whole.c.id)).where(_going, _is_near)
 )
 
-# Requests that wait for a person: one statement behind list and count.
-_open = union_all(
-    *(
-        select(
-            table.c.id,
-            literal(what).label("what"),
-            table.c.root,
-            table.c.piece,
-            table.c.asked_of,
-            table.c.asked_at,
-            table.c.deadline,
-        ).where(*conditions)
-        for table, what, conditions in (
-            (proposal, "a decision", held.UNDECIDED),
-            (help, "an answer", (help.c.help_from == "Person", help.c.status == "Waiting", held.not_held(help))),
-        )
-    )
-).subquery()
-_OPEN_COUNT = Statement(select(func.count().label("n")).select_from(_open))
-_CROWDED = Statement(
-    select(person.c.name, func.count().label("n"))
-    .select_from(_open.join(person, person.c.id == _open.c.asked_of))
-    .group_by(person.c.id, person.c.name)
-    .having(func.count() > CROWD)
-    .order_by(func.count().desc(), person.c.name)
-    .limit(3)
-)
-_open_page = (
-    select(_open)
-    .where(
-        or_(
-            _open.c.asked_at > bindparam("asked"),
-            and_(_open.c.asked_at == bindparam("asked"), _open.c.id > bindparam("than")),
-        )
-    )
-    .order_by(_open.c.asked_at, _open.c.id)
-    .limit(bindparam("most"))
-    .subquery()
-)
-_above = piece.alias("above")
-_SLASH: Any = literal_column("'/'")
-# Every piece above that waits, as "id=agent", joined by "/": found for each request by itself, not by a join of all.
-_waiting_above = (
-    select(func.aggregate_strings(_above.c.id + "=" + _above.c.agent, _SLASH))
-    .where(
-        _above.c.root == _open_page.c.root, _above.c.status == "Waiting", piece.c.branch.like(_above.c.branch + "/%")
-    )
-    .correlate(_open_page, piece)
-    .scalar_subquery()
-)
-_WAITS = Statement(
-    select(
-        _open_page,
-        whole.c.about,
-        piece.c.agent,
-        piece.c.branch,
-        person.c.name,
-        _waiting_above.label("above"),
-    )
-    .select_from(
-        _open_page.join(piece, piece.c.id == _open_page.c.piece)
-        .join(whole, whole.c.id == _open_page.c.root)
-        .outerjoin(person, person.c.id == _open_page.c.asked_of)
-    )
-    .order_by(_open_page.c.asked_at, _open_page.c.id)
-)
-
-_ABANDONED = Statement(
-    select(
-        whole.c.id,
-        whole.c.about,
-        whole.c.last_line_at,
-        _top.c.agent,
-        _top.c.skill,
-        _top.c.tree_micros,
-        _top.c.limit_micros,
-        person.c.name,
-        _held.c.agent.label("held"),
-    )
-    .select_from(
-        whole.join(_top, _top.c.id == whole.c.id)
-        .outerjoin(person, person.c.id == whole.c.person)
-        .outerjoin(_held, and_(_held.c.root == whole.c.id, _held.c.run == "held"))
-    )
-    .where(*abandonment.NOBODY_DOES_IT)
-    .order_by(whole.c.last_line_at, whole.c.id, _held.c.depth, _held.c.id)
-)
-_CLOSED = Statement(
-    select(piece, whole.c.about, whole.c.ended_at.label("whole_ended_at"), person.c.name)
-    .select_from(piece.join(whole, whole.c.id == piece.c.root).outerjoin(person, person.c.id == whole.c.person))
-    .where(
-        piece.c.abandoned,
-        piece.c.ended_at <= bindparam("ended"),
-        or_(piece.c.ended_at < bindparam("ended"), piece.c.id < bindparam("than")),
-    )
-    .order_by(piece.c.ended_at.desc(), piece.c.id.desc())
-    .limit(bindparam("most"))
-)
-_lately: Any = select(func.count().label("n"), func.max(piece.c.ended_at).label("last"))
-_CLOSED_LATELY = Statement(_lately.where(piece.c.abandoned, piece.c.ended_at > bindparam("since")))
-
 _GOING = Statement(select(whole.c.id).where(_going).order_by(whole.c.opened_at, whole.c.id))
 _TO_STOP = Statement(
     select(
@@ -292,38 +188,30 @@ def _quiet_before(house: House, tx: Tx) -> int:
 def now(house: House, tx: Tx, reader: Reader, keep: list[str]) -> Now:
     """What needs somebody. `keep`: wholes that are told too where they are not among the first."""
     quiet = _quiet_before(house, tx)
-    gone = _gone(house, tx)
+    gone = gone_now(house, tx)
     ranks = {_NEEDS[row.rank]: row.n for row in tx.all(_COUNTS, quiet=quiet)}
     first = [_active(house, row, gone) for row in tx.all(_ACTIVE, quiet=quiet, most=ACTIVE)]
     shown = {one.root.hex for one in first}
     others = [tx.one(_ACTIVE_ONE, quiet=quiet, root=root) for root in keep if root not in shown]
     waits = open_waits(house, tx, WAITS, None)
     nearest = near(house, tx, reader, 1)
-    lately = tx.one(_CLOSED_LATELY, since=tx.now - DAY)
+    closed, closed_at = closed_since(tx, tx.now - DAY)
     return Now(
         going=sum(ranks.values()),
-        waiting=tx.one(_OPEN_COUNT).n,
+        waiting=open_count(tx),
         oldest=waits[0] if waits else None,
         near=tx.one(_NEAR_COUNT).n,
         nearest=nearest[0] if nearest else None,
         abandoned=len(gone),
         quiet_since=min(gone.values(), default=None),
-        closed_lately=lately.n,
-        closed_at=at(lately.last),
+        closed_lately=closed,
+        closed_at=closed_at,
         active=tuple(first),
         needy=sum(n for need, n in ranks.items() if need is not Need.NONE),
         kept=tuple(_active(house, row, gone) for row in others if row is not None),
         waits=tuple(waits),
-        crowded=tuple((row.name, row.n) for row in tx.all(_CROWDED)),
+        crowded=crowded(tx),
     )
-
-
-def _gone(house: House, tx: Tx) -> dict[str, Any]:
-    """The wholes that were abandoned, and since when each is silent."""
-    before = abandonment.before(house, tx)
-    if before is None:
-        return {}
-    return {row.id: from_micros(row.last_line_at) for row in tx.all(_ABANDONED, before=before, now=tx.now)}
 
 
 def _active(house: House, row: Any, gone: Any) -> Active:
@@ -363,77 +251,6 @@ def near(house: House, tx: Tx, reader: Reader, most: int) -> list[NearLimit]:
     ]
 
 
-def open_waits(house: House, tx: Tx, most: int, after: tuple[int, str] | None) -> list[Wait]:
-    """What waits for people, the longest first; `after` names the last one shown."""
-    asked, than = after or (-1, "")
-    return [_wait(house, row) for row in tx.all(_WAITS, asked=asked, than=than, most=most)]
-
-
-def _wait(house: House, row: Any) -> Wait:
-    """One request. Its chain ends at the first piece above that does not wait: that one has other things to do."""
-    waiting = dict(one.split("=", 1) for one in (row.above or "").split("/") if one)
-    chain = [house.label(row.agent)]
-    for above in reversed(row.branch.split("/")[:-1]):
-        if above not in waiting:
-            break
-        chain.append(house.label(waiting[above]))
-    return Wait(
-        id=to_uuid(row.id),
-        piece=to_uuid(row.piece),
-        root=to_uuid(row.root),
-        about=row.about,
-        chain=tuple(reversed(chain)),
-        what=row.what,
-        person=row.name or "",
-        asked_at=from_micros(row.asked_at),
-        deadline=at(row.deadline),
-    )
-
-
-def abandoned(house: House, tx: Tx) -> list[Abandoned]:
-    """The wholes that nobody is doing, the one that is silent longest first."""
-    before = abandonment.before(house, tx)
-    if before is None:
-        return []
-    found: dict[str, list[Any]] = {}
-    for row in tx.all(_ABANDONED, before=before, now=tx.now):
-        found.setdefault(row.id, []).append(row)
-    return [
-        Abandoned(
-            root=to_uuid(id),
-            about=rows[0].about,
-            agent_label=house.label(rows[0].agent),
-            skill_label=skill_label(house, rows[0].agent, rows[0].skill),
-            person=rows[0].name or "",
-            pieces=tuple(house.label(row.held) for row in rows if row.held),
-            last_line_at=from_micros(rows[0].last_line_at),
-            tree_micros=rows[0].tree_micros,
-            limit_micros=rows[0].limit_micros,
-        )
-        for id, rows in found.items()
-    ]
-
-
-def closed_as_abandoned(house: House, tx: Tx, most: int, before: tuple[int, str] | None) -> list[ClosedAbandoned]:
-    """Pieces that were closed as abandoned, the last first; `before` names the last one shown."""
-    ended, than = before or (2**62, "g")
-    return [
-        ClosedAbandoned(
-            piece=to_uuid(row.id),
-            root=to_uuid(row.root),
-            about=row.about,
-            agent_label=house.label(row.agent),
-            skill_label=skill_label(house, row.agent, row.skill),
-            person=row.name or "",
-            status=Status(row.status),
-            ended_at=from_micros(row.ended_at),
-            whole_goes_on=row.whole_ended_at is None,
-            tree_micros=row.tree_micros,
-        )
-        for row in tx.all(_CLOSED, ended=ended, than=than, most=most)
-    ]
-
-
 def check(tx: Tx) -> Checked:
     """Read the records that changed last line by line: as many as a glance may cost."""
     rows = sorted((row for statement in _LATELY for row in tx.all(statement)), key=lambda row: -row.last_line_at)
@@ -455,13 +272,13 @@ def going(tx: Tx) -> list[str]:
 
 
 def to_stop(house: House, tx: Tx) -> ToStop:
-    quiet, gone = _quiet_before(house, tx), _gone(house, tx)
+    quiet, gone = _quiet_before(house, tx), gone_now(house, tx)
     counted = tx.one(_TO_STOP)
     return ToStop(
         works=len(going(tx)),
         pieces=counted.pieces,
         held=int(counted.held),
-        requests=tx.one(_OPEN_COUNT).n,
+        requests=open_count(tx),
         outside=tx.one(_BEGUN).n,
         tree_micros=int(counted.micros),
         first=tuple(_active(house, row, gone) for row in tx.all(_ACTIVE, quiet=quiet, most=ACTIVE)),
@@ -470,7 +287,7 @@ def to_stop(house: House, tx: Tx) -> ToStop:
 
 def stopping(house: House, tx: Tx, since: int) -> Stopping:
     """How far stopping has come that began at `since`."""
-    still, gone = tx.one(_STOPPING), _gone(house, tx)
+    still, gone = tx.one(_STOPPING), gone_now(house, tx)
     left = tx.all(_STILL, quiet=_quiet_before(house, tx), most=ACTIVE)
     return Stopping(
         stopped=tx.one(_STOPPED, since=since).n,
