@@ -65,7 +65,19 @@ function count(form) {
   }
 }
 
+// What was in view stays so when requests come to stand together, or are told anew: their fold is open then.
+let seen = new Set();
+const remember = () => { seen = new Set([...document.querySelectorAll(ROW)].filter((row) => row.checkVisibility()).map(idOf)); };
+
+function unfold() {
+  for (const fold of document.querySelectorAll("#waits .singles:not([open])")) {
+    if ([...fold.querySelectorAll(ROW)].some((row) => seen.has(idOf(row)))) fold.open = true;
+  }
+  remember();
+}
+
 export function batch(root) {
+  unfold();
   for (const id of picked.keys()) if (!document.getElementById(`r-${id}`)) picked.delete(id); // decided, or on another page
   if (picked.size || document.querySelector("[data-picked]")) show();
   for (const form of root.querySelectorAll("form[data-batch]")) {
@@ -83,7 +95,7 @@ document.addEventListener("click", (event) => {
   count(form);
   say(`${form.querySelectorAll("input[name=item]:checked").length} checked.`);
 });
-// What somebody has opened in the list stays open when the list is told anew.
+document.addEventListener("toggle", (event) => { if (event.target.matches?.(".singles")) remember(); }, true);
 document.addEventListener("htmx:before:morph:attr", (event) => {
   if (event.detail.attrName === "open" && event.detail.newValue === null && event.target.closest("#waits")) event.preventDefault();
 });
