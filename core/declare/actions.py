@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
+from pydantic_core import PydanticSerializationError
 
 from core.declare.rights import Principal, Row
-from core.declare.schemas import NO_NUMBER, canonical, errors_of, read_object, to_strict_json
+from core.declare.schemas import NO_JSON, NO_NUMBER, canonical, errors_of, read_object, to_strict_json
 from core.errors import BadDeclaration, BadInput, HandonError
 from core.words import label_of
 
@@ -169,6 +170,8 @@ class Action:
             checked = self._model.model_validate_json(to_strict_json(given))
         except ValidationError as error:
             raise BadInput(errors_of(error)) from None
+        except (PydanticSerializationError, TypeError):
+            raise BadInput({"": NO_JSON}) from None
         except ValueError:
             raise BadInput({"": NO_NUMBER}) from None
         return {parameter.name: getattr(checked, parameter.name) for parameter in self.parameters}

@@ -11,12 +11,13 @@ from functools import cached_property
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import from_json
+from pydantic_core import from_json, to_jsonable_python
 from pydantic_core import to_json as dump
 
 from core.errors import BadInput
 from core.words import clean
 
+NO_JSON = "Something in it has no form in JSON."
 NO_NUMBER = "A number in it is too large, or is none."
 
 
@@ -60,7 +61,8 @@ def read_object(text: str) -> dict[str, Any]:
 
 _sorted = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
 to_json = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-to_strict_json = json.JSONEncoder(allow_nan=False).encode  # raises ValueError for what is no number
+# Raises ValueError for what is no number, and PydanticSerializationError for what has no form in JSON: an id has one.
+to_strict_json = json.JSONEncoder(allow_nan=False, default=to_jsonable_python).encode
 # How a number is written that may be none.
 _MAY_BE_NONE = re.compile(r"[nN][aA][nN]|[iI][nN][fF]|[0-9][eE]\+?[0-9]{3}|[0-9]{300}")
 _EXACT = frozenset((str, int, bool, type(None)))

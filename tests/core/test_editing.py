@@ -37,13 +37,15 @@ async def test_what_the_person_changed_runs_the_model_is_told_and_the_record_hol
 async def test_arguments_that_were_not_changed_are_no_edit(database, clock):
     async with shop(database, clock=clock) as at:
         desk, _, proposal = await proposed(at)
-        decided = await desk.approve(proposal.id, args={"note": "Leaves missing"})
+        decided = await desk.approve(proposal.id, args={"note": "Leaves missing", "shelf": at.shelf})
         assert decided.edited is None
         assert (await at.the_shelf()).note == "Leaves missing"
 
 
 # P7
-@pytest.mark.parametrize("args", [{"note": 7}, {"nothing": "x"}, {"shelf": "no id"}, {"shelf": "0" * 32}])
+@pytest.mark.parametrize(
+    "args", [{"note": 7}, {"nothing": "x"}, {"shelf": "no id"}, {"shelf": "0" * 32}, {"note": object()}]
+)
 async def test_an_edit_that_does_not_fit_is_refused_in_words_and_the_proposal_waits_on(database, clock, args):
     async with shop(database, clock=clock) as at:
         desk, _, proposal = await proposed(at)
