@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, exists, select
 
-from core import people, receipts, work
+from core import aside, people, receipts, work
 from core.asking import proposals, questions, whom
 from core.errors import BadInput, NotFound
 from core.house import House
@@ -43,8 +43,9 @@ def of(tx: Tx, request: str) -> Any:
 
 
 def hand_over(house: House, tx: Tx, id: str, person: str, to: str, note: str) -> None:
-    """Put a proposal or question to somebody else. Writes one line, with the note; the agent is told nothing, and a
-    deadline stays. A sponsor who hands over what nobody else is left to decide takes it over with that.
+    """Put a proposal or question to somebody else. Writes one line, with the note; the agent is told nothing, a
+    deadline stays, and neither of the two has it set aside any more. A sponsor who hands over what nobody else is left
+    to decide takes it over with that.
 
     Raises what deciding it raises (NotFound, NotAllowed, AlreadyDecided, NotWaiting), and BadInput for somebody who is
     not there, was deactivated, is asked already or may not read what a proposal names, and for a note of over 2,000
@@ -69,6 +70,8 @@ def hand_over(house: House, tx: Tx, id: str, person: str, to: str, note: str) ->
     tx.run(_DELETE, about=id)
     put = {"put_by": person, "put_from": found.asked_of, "put_to": to, "note": note}
     tx.run(_INSERT, request=id, root=tree.root, **put, at=tx.now)
+    for one in (person, to):
+        aside.take(tx, one, id)
     giver = people.row(tx, person).name
     summary = f"{giver} handed a {what} of {house.label(row.agent)} over to {receiver.name}."
     payload = {what: id, "by": person, "from": found.asked_of, "to": to, "note": note}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, update
+from sqlalchemy import bindparam, delete, update
 
 from core import people, receipts, work
 from core.clock import from_micros
@@ -15,13 +15,14 @@ from core.receipts import Receipt
 from core.record import Tree
 from core.sql import Statement
 from core.store import Tx
-from core.tables import help, proposal
+from core.tables import handed_over, help, proposal
 from core.values import TraceKind
 
 PUT_TO = {
     what: Statement(update(table).where(table.c.id == bindparam("which")).values(asked_of=bindparam("who")))
     for what, table in (("proposal", proposal), ("question", help))
 }
+_NOT_HANDED = Statement(delete(handed_over).where(handed_over.c.request == bindparam("about")))
 _DECIDED_AT = {"proposal": "decided_at", "question": "answered_at"}
 
 
@@ -84,8 +85,10 @@ def opened(house: House, tx: Tx, get: Statement, id: str, person: str, what: str
 
 
 def _take_over(house: House, tx: Tx, tree: Tree, row: Receipt, found: Any, person: str, what: str) -> None:
-    """Put a request to the sponsor instead of whoever is gone. Writes one line."""
+    """Put a request to the sponsor instead of whoever is gone; whoever had handed it over to them may have it put back
+    no more. Writes one line."""
     tx.run(PUT_TO[what], which=found.id, who=person)
+    tx.run(_NOT_HANDED, about=found.id)
     name = people.row(tx, person).name
     was = people.row(tx, found.asked_of).name if found.asked_of else "nobody"
     summary = f"{name} took over a {what} of {house.label(row.agent)}, which had been put to {was}."

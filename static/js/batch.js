@@ -65,13 +65,14 @@ function count(form) {
   }
 }
 
-// What was in view stays so when requests come to stand together, or are told anew: their fold is open then.
+// Morphing leaves folds as they are (`morphIgnore` in base.html). What was in view stays so when requests come to stand
+// together, and the row whose card is open is always in view: their fold is opened then.
 let seen = new Set();
 const remember = () => { seen = new Set([...document.querySelectorAll(ROW)].filter((row) => row.checkVisibility()).map(idOf)); };
 
 function unfold() {
   for (const fold of document.querySelectorAll("#waits .singles:not([open])")) {
-    if ([...fold.querySelectorAll(ROW)].some((row) => seen.has(idOf(row)))) fold.open = true;
+    if ([...fold.querySelectorAll(ROW)].some((row) => seen.has(idOf(row)) || row.hasAttribute("aria-current"))) fold.open = true;
   }
   remember();
 }
@@ -96,6 +97,3 @@ document.addEventListener("click", (event) => {
   say(`${form.querySelectorAll("input[name=item]:checked").length} checked.`);
 });
 document.addEventListener("toggle", (event) => { if (event.target.matches?.(".singles")) remember(); }, true);
-document.addEventListener("htmx:before:morph:attr", (event) => {
-  if (event.detail.attrName === "open" && event.detail.newValue === null && event.target.closest("#waits")) event.preventDefault();
-});

@@ -156,6 +156,7 @@ function look() {
   const id = found ? `${found.id} ${location.pathname}` : "";
   if (id === (card?.id ?? "")) return;
   if (card && document.activeElement?.closest?.(".acts")) document.activeElement.blur();
+  for (const menu of card ? document.querySelectorAll("#main details.menu[open]") : []) menu.open = false; // the last one's
   disarm();
   card = { id, at: now() };
 }

@@ -10,6 +10,7 @@ import pytest
 from handon import AlreadyDecided, BadInput, NotAllowed, NotFound, NotWaiting, ProposalStatus, TraceKind
 from handon.testing import TestClock
 from tests.builders import shop
+from tests.core.test_holding import staged
 from tests.core.test_taking_over import STAFF, ask
 
 FIVE = timedelta(seconds=5)
@@ -162,3 +163,35 @@ async def test_what_cannot_be_handed_over_is_refused_in_words_and_changes_nothin
         await at.agency.settle()
         with pytest.raises(NotWaiting):
             await mia.hand_over(question.id, at.noor)
+
+
+# R10, P9
+async def test_once_the_sponsor_has_taken_it_over_whoever_had_handed_it_over_has_it_put_back_no_more(
+    sqlite_database: str, clock: TestClock
+) -> None:
+    async with staged(sqlite_database, clock) as on:
+        sue = await on.agency.add_person("sue@bindery.test", "Sue", roles=["binder"])
+        await on.mia.hand_over(on.request.id, sue)
+        await on.agency.deactivate(sue)
+        await on.noor.take_over(on.request.id)
+        with pytest.raises(NotFound):
+            await on.mia.put_back(on.request.id)
+        found = await on.now()
+        assert (found.asked_of, found.handed) == (on.at.noor.id, None)
+        assert (await on.mia.waiting()).handed == ()
+
+
+# P9
+async def test_what_is_handed_over_is_set_aside_by_neither_of_the_two(sqlite_database: str, clock: TestClock) -> None:
+    async with staged(sqlite_database, clock) as on:
+        sue, later = await on.agency.add_person("sue@bindery.test", "Sue", roles=["binder"]), clock.now() + FIVE
+        desk = on.agency.desk(sue)
+        await on.mia.set_aside(on.request.id, later)
+        await on.mia.hand_over(on.request.id, sue)
+        await on.mia.put_back(on.request.id)
+        assert await on.mia.waiting_count() == 1
+        await on.mia.hand_over(on.request.id, sue)
+        await desk.set_aside(on.request.id, later)
+        await desk.hand_over(on.request.id, on.at.mia)
+        await on.mia.hand_over(on.request.id, sue)
+        assert await desk.waiting_count() == 1

@@ -38,6 +38,7 @@ from handon import (
     Gate,
     HandonError,
     ModelAnswer,
+    NotFound,
     NotWaiting,
     Person,
     Rejected,
@@ -599,6 +600,28 @@ class Play(RuleBasedStateMachine):
             self.ledger.approved(at, proposal, self.id(by), None)
 
         self.go(approve())
+
+    @precondition(lambda self: self.undecided() or self.unanswered())
+    @rule(which=WHICH, by=WHO, to=WHO, back=st.booleans())
+    def hand_over(self, which: int, by: str, to: str, back: bool) -> None:
+        """P9: whoever may decide it has somebody else asked, and may have it put back as long as that one is asked."""
+
+        async def hand() -> None:
+            request = one_of([*self.undecided(), *self.unanswered()], which)
+            id, asked, receiver = UUID(request.id), request.asked_of, self.id(to)
+            before = asked if self.now.is_theirs(request, self.id(by)) else self.id(by)  # a sponsor takes it over first
+            allowed = self.may_decide(request, by) and self.now.active(receiver) and before != receiver
+            if not await self.attempt(self.desk(by).hand_over(id, UUID(receiver)), allowed) or not back:
+                return
+            await self.desk(by).put_back(id)
+            with pytest.raises(NotFound):
+                await self.desk(by).put_back(id)
+            assert self.agency is not None
+            now = await look_at(self.agency)
+            rows = [row for row in [*now.rows["proposal"], *now.questions.values()] if row.id == request.id]
+            assert [row.asked_of for row in rows] == [before], "it was put back to somebody else"
+
+        self.go(hand())
 
     # Standing rules
 

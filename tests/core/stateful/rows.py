@@ -86,12 +86,15 @@ class Snapshot:
         """Rules P1, P9, R10, said anew: whoever was asked, a stand-in, or the sponsor where nobody else is left."""
         if not self.active(person):
             return False
-        if request.asked_of == person:
-            return True
-        if any((row.person, row.for_person) == (person, request.asked_of) for row in self.rows["stand_in"]):
+        if self.is_theirs(request, person):
             return True
         top = self.pieces[request.root]
         return self.sponsors.get(top.agent) == person and not self.active(request.asked_of)
+
+    def is_theirs(self, request: Any, person: str) -> bool:
+        """Rule P9: they were asked, or whoever was has named them to stand in."""
+        stands = ((row.person, row.for_person) for row in self.rows["stand_in"])
+        return request.asked_of == person or (person, request.asked_of) in stands
 
     def whoever_may(self, request: Any) -> str | None:
         return next((id for id in self.people if self.may_decide(request, id)), None)
