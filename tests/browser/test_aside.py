@@ -32,8 +32,12 @@ def test_a_request_is_handed_over_and_set_aside_by_keys_is_counted_no_more_and_i
     page.get_by_role("button", name=re.compile("^Tomorrow morning")).click()
     expect_waiting(page, 1)
     page.get_by_text("1 set aside, not counted here").click()
+    other = page.context.new_page()
+    other.goto(f"{server.base}/work")
+    give_with_note(other, "Arrives meanwhile")  # the list is told anew, and what was opened stays so
+    expect_waiting(page, 2)
     page.locator("#aside").get_by_role("link", name=re.compile("^Proposal: Write on MS-13")).click()
     expect(page.locator("article.card")).to_contain_text("Collator still waits.")
     page.get_by_role("button", name="Back on the list").click()
     expect(page.locator("article.card")).not_to_contain_text("You set this aside")
-    expect_waiting(page, 2)
+    expect_waiting(page, 3)
