@@ -34,7 +34,9 @@ T = TypeVar("T")
 UNFORESEEN = "Something went wrong that was not foreseen: {}."
 ROOM_PAUSE = 0.02  # seconds before room is asked for again; it doubles up to half a second
 ROOM_HELD = 30.0  # seconds, at most, that a run waits for room with its piece in hand
-LATE = 0.2  # seconds after which a run looks again before it reaches out
+# After so many seconds a run looks again before it reaches out, or a tenth of `abandoned_after` where that is less:
+# nobody takes its piece from it sooner.
+LATE = 1.0
 LONGEST_WAIT = 300  # seconds that a provider may ask to be left alone; asked for longer, it cannot be reached
 
 
@@ -51,7 +53,9 @@ class Loop:
         self._house = house
         self._store = store
         # What is held and quiet for `abandoned_after` looks abandoned: what waits for room is let go well before.
-        self._patience = min(house.settings.abandoned_after.total_seconds() / 4, ROOM_HELD)
+        abandoned_after = house.settings.abandoned_after.total_seconds()
+        self._patience = min(abandoned_after / 4, ROOM_HELD)
+        self._late = min(abandoned_after / 10 or LATE, LATE)
 
     async def run(self, piece: str) -> None:
         """Run a due piece as far as it goes. A piece that is not due is left alone; a run that is superseded ends."""
@@ -122,7 +126,7 @@ class Loop:
     async def _in_time(self, held: Held) -> None:
         """Before this run reaches out: where it was stopped or starved for a while since a transaction saw that the
         piece is its own, it looks again. Raises Superseded where it is not (rule A5)."""
-        if time.monotonic() - held.seen > LATE and not await self._store.read(lambda tx: leaving.holds(tx, held)):
+        if time.monotonic() - held.seen > self._late and not await self._store.read(lambda tx: leaving.holds(tx, held)):
             raise Superseded(held.piece)
 
     # A model

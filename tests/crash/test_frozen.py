@@ -20,7 +20,8 @@ from tests.crash.processes import Processes
 from tests.crash.stories import STORIES, Ledger
 from tests.staging import rows_of, until
 
-NOTICED = 0.3  # seconds: it cannot notice that it was stopped for less than it takes to write anyhow
+QUICK = {"abandoned_after": 2000}  # milliseconds: of the process that is stopped
+NOTICED = 0.3  # seconds: it does not look again after less than a tenth of that
 POLICIES = ["close", "resume"]  # what becomes of work whose process is gone
 ERRAND = STORIES["errand"]
 TABLES = {
@@ -52,7 +53,7 @@ async def stopped_and_gone_on(
     was kept before it went on and after it ended, and what it added to the ledger."""
     ledger = Ledger.opens(folder / "ledger")
     await ERRAND.prepare(database)
-    order |= {"story": "errand", "database": database, "key": "it", "ledger": str(ledger.path)}
+    order |= {"story": "errand", "database": database, "key": "it", "ledger": str(ledger.path), "quick": QUICK}
     process = processes.start("tell", **order, at=point, signal="SIGSTOP")
     processes.stopped(process)
     stopped_at = time.monotonic()

@@ -51,10 +51,16 @@ def watch(agency: Agency, order: Order) -> None:
         agency.store.watch = Ledger.now.watch = point
 
 
+def settings_of(order: Order) -> dict[str, Any]:
+    """Of the agency: as they are, and under `quick` times in milliseconds."""
+    quick = {name: timedelta(milliseconds=ms) for name, ms in order.get("quick", {}).items()}
+    return quick | order.get("settings", {})
+
+
 async def tell(order: Order) -> None:
     """Play a story to its end, or as far as the process comes."""
     Ledger.opens(Path(order["ledger"]))
-    agency = STORIES[order["story"]].agency(order["database"], clock=TestClock(), **order.get("settings", {}))
+    agency = STORIES[order["story"]].agency(order["database"], clock=TestClock(), **settings_of(order))
     watch(agency, order)
     async with agency:
         await STORIES[order["story"]].play(agency, order["key"])
@@ -65,7 +71,7 @@ async def go_on(order: Order) -> None:
     """Go on with what another process left."""
     Ledger.opens(Path(order["ledger"]))
     clock = TestClock()
-    agency = STORIES[order["story"]].agency(order["database"], clock=clock, **order.get("settings", {}))
+    agency = STORIES[order["story"]].agency(order["database"], clock=clock, **settings_of(order))
     watch(agency, order)
     async with agency:
         await STORIES[order["story"]].go_on(agency, clock, order["key"])
@@ -74,8 +80,7 @@ async def go_on(order: Order) -> None:
 async def serve(order: Order) -> None:
     """Run a yard with others: give the work named, decide what waits, and leave when told to."""
     Ledger.opens(Path(order["ledger"]))
-    quick = {name: timedelta(milliseconds=ms) for name, ms in order.get("quick", {}).items()}
-    agency = yard.yard(order["database"], order["plan"], **quick, **order.get("settings", {}))
+    agency = yard.yard(order["database"], order["plan"], **settings_of(order))
     leaving = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leaving.set)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
