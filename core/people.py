@@ -54,8 +54,15 @@ def row(tx: Tx, id: str) -> Any:
 
 def standing(tx: Tx, id: str) -> Any:
     """Whether a person was deactivated (`deactivated_at`), and whether any limit of a day or a month is set for anybody
-    (`limited`): what is asked before each call of a model, in one statement."""
-    return tx.one(_STANDING, id=id)
+    (`limited`): what is asked before each call of a model, in one statement, and once in a transaction. Raises
+    NotFound."""
+    key = (standing, id)
+    found = tx.held.get(key)
+    if found is None:
+        found = tx.held[key] = tx.one(_STANDING, id=id)
+        if found is None:
+            raise NotFound("There is no such person.")
+    return found
 
 
 def find(tx: Tx, id: str) -> Person:
@@ -121,6 +128,7 @@ def deactivate(tx: Tx, id: str) -> None:
     """They sign in no more, decide no more, and hold no role; what they decided stays."""
     row(tx, id)
     tx.run(_DEACTIVATE, person_id=id, at=tx.now)
+    tx.held.pop((standing, id), None)
 
 
 def set_stand_in(tx: Tx, id: str, for_id: str, *, ends: bool = False) -> None:

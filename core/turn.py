@@ -172,7 +172,7 @@ def _never_reported(scene: Scene, call: Any) -> None:
 def _nobody_left(scene: Scene) -> bool:
     """Rule R10: call the whole off where the person it is for was deactivated. Answers whether."""
     tx, tree = scene.tx, scene.tree
-    if tree.person is None or people.row(tx, tree.person).deactivated_at is None:
+    if tree.person is None or people.standing(tx, tree.person).deactivated_at is None:
         return False
     _call_off_deactivated(scene)
     return True
