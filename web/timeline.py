@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from core.values import Doing, Span
 
@@ -29,6 +30,13 @@ _STEPS = [
     *(timedelta(days=n) for n in (1, 2, 7, 14, 30, 90, 365)),
 ]
 TICKS = 7  # at most
+Told = Literal["day", "minute", "second", "part"]
+_TOLD: tuple[tuple[Told, timedelta, str], ...] = (  # from which step on
+    ("day", timedelta(days=1), "%-d %b"),
+    ("minute", timedelta(minutes=1), "%H:%M"),
+    ("second", timedelta(seconds=1), "%H:%M:%S"),
+    ("part", timedelta(0), "%H:%M:%S"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +49,17 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Tick:
+    """One mark of the axis: where it stands, and its time with how exactly it is told. The words are in UTC; the
+    page's script says them in the reader's zone."""
+
+    x: float
+    at: datetime
+    told: Told
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class Axis:
     """From when to when, and where it is marked."""
 
@@ -48,16 +67,15 @@ class Axis:
     end: datetime
 
     @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Where each stands, and its words, in UTC."""
+    def ticks(self) -> list[Tick]:
         step = next((step for step in _STEPS if self._length / step <= TICKS), _STEPS[-1])
         first = datetime(1970, 1, 1, tzinfo=UTC)
         at = first + (int((self.start - first) / step) + 1) * step
-        form = "%-d %b" if step >= timedelta(days=1) else "%H:%M" if step >= timedelta(minutes=1) else "%H:%M:%S"
+        told, form = next((told, form) for told, least, form in _TOLD if step >= least)
         found = []
         while at < self.end:
-            told = at.strftime(form)
-            found.append((self.at(at), f"{told}.{at.microsecond // 100_000}" if step < timedelta(seconds=1) else told))
+            words = at.strftime(form) + (f".{at.microsecond // 100_000}" if told == "part" else "")
+            found.append(Tick(self.at(at), at, told, words))
             at += step
         return found
 

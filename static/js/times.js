@@ -56,7 +56,21 @@ function write(time) {
   if (time.textContent !== text) time.textContent = text;
 }
 
+const ticks = {
+  day: (at) => day.format(at),
+  minute: (at) => minute.format(at),
+  second: (at) => second.format(at),
+  part: (at) => `${second.format(at)}.${Math.floor(at.getMilliseconds() / 100)}`,
+};
+
+// The axis of a timeline; the words of its rows stay in UTC, and the page says so.
+function axis(root) {
+  for (const text of root.querySelectorAll("text[data-at]")) text.textContent = ticks[text.dataset.told](new Date(text.dataset.at));
+  for (const words of root.querySelectorAll("[data-axis]")) words.textContent = "What is read out of each row is in UTC.";
+}
+
 export function localise(root) {
+  axis(root);
   for (const time of root.querySelectorAll("time[data-t]")) {
     write(time);
     if (!time.dataset.told) {

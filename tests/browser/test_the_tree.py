@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -214,7 +214,17 @@ def test_the_timeline_has_the_same_rows_and_says_each_stretch_in_words(mias: Ope
     assert page.locator(ROWS).count() == rows
     told = row(page, "Collator").get_by_role("img").get_attribute("aria-label") or ""
     assert "waits for a person" in told
-    expect(page.get_by_role("main")).to_contain_text("are in UTC")
+    expect(page.locator("#zone")).to_contain_text("What is read out of each row is in UTC.")
+    assert page.context.browser is not None
+    elsewhere = page.context.browser.new_context(
+        base_url=shop.base, storage_state=page.context.storage_state(), timezone_id="Asia/Kolkata"
+    )
+    there = elsewhere.new_page()
+    there.goto(f"{whole}/timeline")
+    tick = there.locator("text[data-at]").first
+    at, half_past = datetime.fromisoformat(tick.get_attribute("data-at") or ""), timedelta(hours=5, minutes=30)
+    expect(tick).to_have_text(re.compile(f"^{at + half_past:%H:%M}"))
+    elsewhere.close()
 
 
 def test_of_pieces_that_are_chosen_in_haste_the_last_is_shown_whatever_comes_back_first(
