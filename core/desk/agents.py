@@ -19,6 +19,7 @@ from core.values import (
     HandOn,
     MapAgent,
     MapCompared,
+    MapThen,
     MapVersion,
     Person,
     Reach,
@@ -57,6 +58,16 @@ class Agents(Part):
         def read(tx: Tx, reader: Reader) -> list[MapVersion]:
             _may_see(reader)
             return mapping.versions(self._house, tx, before, max(1, min(most, MOST_VERSIONS)))
+
+        return await self._read(read)
+
+    async def map_then(self, number: int) -> MapThen:
+        """What was declared in one version of the map. Raises NotFound for one that is not there, NotAllowed as
+        `agents_map` does."""
+
+        def read(tx: Tx, reader: Reader) -> MapThen:
+            _may_see(reader)
+            return mapping.then(self._house, tx, number)
 
         return await self._read(read)
 

@@ -7,7 +7,7 @@ from core.mapping.around import MANY, around, groups, under
 from core.mapping.compare import compare
 from core.mapping.declared import declared
 from core.mapping.graph import ABOVE_NONE, key_of, the_map
-from core.mapping.kept import compared, keep, since, versions
+from core.mapping.kept import compared, keep, since, then, versions
 from core.mapping.reach import LONGEST, MOST_PATHS, reach
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "reach",
     "since",
     "the_map",
+    "then",
     "under",
     "versions",
 ]

@@ -13,16 +13,17 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
+from core import amounts
 from core.clock import from_micros
 from core.declare.schemas import canonical
 from core.errors import NotFound
 from core.house import House
-from core.mapping.compare import compare
+from core.mapping.compare import compare, with_gate
 from core.mapping.declared import Content, fingerprint, tools_in
 from core.sql import Statement, insert_into
 from core.store import Tx
 from core.tables import map_version
-from core.values import MapCompared, MapVersion
+from core.values import MapCompared, MapThen, MapVersion
 
 MOST = 2**31 - 1  # a number that the column holds
 
@@ -81,6 +82,32 @@ def compared(house: House, tx: Tx, before: int, after: int) -> MapCompared:
     other, one = _one(tx, after), _one(tx, before)
     changes = compare(json.loads(one.content), json.loads(other.content))
     return MapCompared(_version(house, one), _version(house, other), changes)
+
+
+def then(house: House, tx: Tx, number: int) -> MapThen:
+    """What was declared in one version. Raises NotFound, in words, for one that is not there."""
+    row = _one(tx, number)
+    content = json.loads(row.content)
+    agents, currency = content["agents"], content["app"]["currency"]
+    by_label = sorted(agents.items(), key=lambda one: (one[1]["label"].lower(), one[0]))
+    ways = [
+        (
+            agents[way["origin"]]["label"],
+            way["label"],
+            f"{agents[way['to']]['label']} (helper)" if way["helper"] else agents[way["to"]]["label"],
+            agents[way["origin"]]["max_depth"] or 0,
+            "" if way["share"] is None else amounts.exact(way["share"], currency),
+        )
+        for way in content["ways"].values()
+    ]
+    return MapThen(
+        _version(house, row),
+        tuple(
+            (name, held["label"], held["purpose"], tuple(sorted(map(with_gate, held["tools"].values()))))
+            for name, held in by_label
+        ),
+        tuple(sorted(ways, key=lambda way: tuple(word.lower() for word in way[:3]))),
+    )
 
 
 def _one(tx: Tx, number: int) -> Any:

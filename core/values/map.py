@@ -152,6 +152,15 @@ class MapVersion:
 
 
 @dataclass(frozen=True, slots=True)
+class MapThen:
+    """What was declared in one version: agents with their tools, and ways of handing on, each in words."""
+
+    version: MapVersion
+    agents: tuple[tuple[str, str, str, tuple[str, ...]], ...]  # name, label, purpose, "“Label” (proposes)"
+    ways: tuple[tuple[str, str, str, int, str], ...]  # from, hands on, to, depth, "EUR 0.006" or nothing
+
+
+@dataclass(frozen=True, slots=True)
 class MapWords:
     """Some words of a sentence; `agent` is the name of the one they stand for, where they do."""
 

@@ -37,6 +37,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "map-list": ("Noor", "/map?view=list"),
     "reach": ("Noor", "/map/ask?agent=Planner&tool=note_on_volume"),
     "compare": ("Noor", "/map/compare"),
+    "then": ("Noor", "/map?at=1"),
     "audit": ("Noor", "/audit"),
     "line": ("Noor", "/audit/{done}/2"),
     "agent": ("Noor", "/agents/Collator"),

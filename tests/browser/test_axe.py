@@ -93,7 +93,7 @@ def pages(mias: Open) -> dict[str, str]:
         **{"map": "/map?tools=yes", "way": "/map?chosen=Planner.Buyer.PriceCloth", "agent": "/map?chosen=Planner"},
         **{"money": "/map?lens=money", "words": "/map?view=list&sort=-limit", "page": "/agents/Collator"},
         **{"ask": "/map/ask?agent=Planner&tool=note_on_volume", "nothing": "/map?view=list&q=nothing"},
-        **{"compare": "/map/compare", "same": "/map/compare?from=1&to=1"},
+        **{"compare": "/map/compare", "same": "/map/compare?from=1&to=1", "then": "/map?at=1"},
     }
 
 

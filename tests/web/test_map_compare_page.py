@@ -99,3 +99,19 @@ async def test_the_other_way_round_and_the_same_twice_and_a_version_that_is_not_
         assert (await browser.get("/map/compare?from=one")).status_code == 400
         stranger = await there.signed_in(there.noor)
         assert (await stranger.get("/map/compare")).status_code == 403
+        assert (await stranger.get("/map?at=1")).status_code == 403
+
+
+async def test_a_version_of_the_map_says_what_was_declared_then(sqlite_database: str, clock: TestClock) -> None:
+    async with site(sqlite_database, [Lead(), Clerk(), Gone()], clock):
+        pass
+    async with site(sqlite_database, [Bold(), Clerk()], clock) as (_, browser):
+        first, second = [(await browser.get(f"/map?at={number}")).text for number in (1, 2)]
+        rows = [text_of(row) for row in re.findall(r"<tr><td>.*?</tr>", first, re.S)]
+        assert len(rows) == 1 and rows[0].startswith("LeadNoteto Clerk")
+        assert "You &lt;b&gt;go&lt;/b&gt;." in first and "“Look up a word” (reads)" in text_of(first)
+        assert "as it is now" not in text_of(first) and "as it is now" in text_of(second)
+        assert len(re.findall(r"<tr><td>", second)) == 2 and "Gone" not in text_of(second)
+        assert 'href="/map/compare?from=1"' in first
+        missing = await browser.get("/map?at=3")
+        assert missing.status_code == 404 and (await browser.get("/map?at=x")).status_code == 400

@@ -104,10 +104,13 @@ async def the_map(
     sort: FromQuery[str] = "",
     q: FromQuery[str] = "",
     gate: FromQuery[str] = "",
+    version: Annotated[int, QueryParameter(name="at")] = 0,
 ) -> Response[str]:
-    """The picture, or with `view=list` its twin in words, which comes first where there are many agents: then the
-    picture is one of groups, of which `open` opens one. `agent` leaves that one and its neighbours; `chosen` names an
-    agent or a way whose pane is open."""
+    """What was declared in the version `at`; without one the map as it is: the picture, or with `view=list` its twin in
+    words, which comes first where there are many agents: then the picture is one of groups, of which `open` opens one.
+    `agent` leaves that one and its neighbours; `chosen` names an agent or a way whose pane is open."""
+    if version:
+        return await visit.page("map/then.html", nav="map", then=await visit.desk.map_then(version))
     at = At(lens, people == "yes", tools == "yes", agent, "" if agent else group, chosen, view, sort, q[:100], gate)
     drawn = await visit.desk.agents_map(around=agent, under=at.group)
     many = len(drawn.agents) > MANY
