@@ -34,7 +34,11 @@ function show(next) {
 }
 
 // The whole page once more, put over what is there: nothing that stays the same is touched.
+const here = () => location.pathname + location.search;
+let asked = "";
+
 export function again() {
+  asked = here();
   return latest(document.getElementById("main"), location.href, { select: "#main", swap: "outerMorph", selectOOB: "#badge:outerMorph" });
 }
 
@@ -154,6 +158,12 @@ export function live(redress) {
   });
   on("htmx:error", (event) => { if (!event.target._htmx?.sse) retry(event.target); });
   on("htmx:response:error", (event) => { if (event.detail.ctx.response.status === 401) show("out"); else retry(event.target); });
+  // An answer for an address that is not the page's any more would take back what was pressed meanwhile.
+  document.addEventListener("htmx:before:swap", (event) => {
+    if (event.target.id !== "main" || event.detail.ctx.request.method !== "GET" || asked === here()) return;
+    event.preventDefault();
+    again();
+  });
   on("pieces", (event) => pane(event.detail.data));
   on("resync", again);
   on("bye", () => show("behind"));

@@ -70,8 +70,8 @@ function move(tree, row) {
 }
 
 function key(event) {
-  const tree = event.currentTarget, row = event.target.closest("#rows > [role=row]");
-  if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+  const tree = event.target.closest("[data-tree]"), row = event.target.closest("#rows > [role=row]");
+  if (!tree || !row || event.ctrlKey || event.metaKey || event.altKey) return;
   const all = rows(tree), at = all.indexOf(row), open = row.getAttribute("aria-expanded");
   const ended = "[aria-expanded=true]:has(.state [data-is=good])";
   const acts = {
@@ -91,8 +91,8 @@ function key(event) {
 }
 
 function click(event) {
-  const tree = event.currentTarget, row = event.target.closest("#rows > [role=row]");
-  if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const tree = event.target.closest("[data-tree]"), row = event.target.closest("#rows > [role=row]");
+  if (!tree || !row || event.ctrlKey || event.metaKey || event.shiftKey) return;
   const link = event.target.closest("a");
   if (link?.matches("[data-fold]")) {
     event.preventDefault();
@@ -107,11 +107,6 @@ function click(event) {
 
 export function tree(root) {
   for (const found of root.querySelectorAll("[data-tree]")) {
-    if (!found.dataset.ready) {
-      found.dataset.ready = "yes";
-      found.addEventListener("keydown", key);
-      found.addEventListener("click", click);
-    }
     found.removeAttribute("aria-busy");
     const all = rows(found), chosen = all.find((row) => row.dataset.piece === found.dataset.chosen) ?? all[0];
     if (!chosen) continue;
@@ -120,3 +115,6 @@ export function tree(root) {
     for (const row of all) row.tabIndex = row === (focused ?? chosen) ? 0 : -1;
   }
 }
+
+document.addEventListener("keydown", key);
+document.addEventListener("click", click);

@@ -244,3 +244,35 @@ def test_of_pieces_that_are_chosen_in_haste_the_last_is_shown_whatever_comes_bac
         held[0].continue_()
     page.wait_for_timeout(500)
     expect(page.locator("#pane [data-pane]")).to_have_attribute("data-pane", str(last))
+
+
+def test_a_piece_that_is_chosen_while_the_page_is_asked_for_anew_stays_chosen(
+    mias: Open, shop: Server, write: Callable[..., object]
+) -> None:
+    root = planted(write, shop, SMALL)
+    page = mias()
+    page.goto(f"/work/{root}")
+    branch = str(page.locator(f"{ROWS}[aria-expanded=true]").last.get_attribute("id"))
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if held or not route.request.header_value("hx-request"):
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route(f"**/work/{root}?*", hold)
+    page.locator(f"#{branch} [data-fold]").click()  # asks for the whole page
+    chosen = page.locator(f"{ROWS}[data-piece]").nth(1)
+    chosen.locator("[data-choose]").click()
+    piece = str(chosen.get_attribute("data-piece"))
+    pane = page.locator("#pane [data-pane]")
+    expect(pane).to_have_attribute("data-pane", piece)
+    [late] = held
+    late.continue_()  # what comes now was asked for before anything was chosen
+    expect(page.locator(f"#{branch}")).to_have_attribute("aria-expanded", "false")
+    expect(pane).to_have_attribute("data-pane", piece)
+    expect(page.locator(f"#p-{piece}")).to_have_attribute("aria-selected", "true")
+    assert f"piece={piece}" in page.url
+    page.reload()
+    expect(pane).to_have_attribute("data-pane", piece)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from contextlib import suppress
 
-from playwright.sync_api import Locator, Page, TimeoutError, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.serving import Server
 
@@ -66,13 +65,8 @@ def give_with_note(page: Page, about: str) -> str:
     """Give MS-13, whose note waits for Mia, and open the card of that note. Answers the address of the whole."""
     whole = give(page, "MS-13", about)
     reload_until(page, "Collator", WAITS)
-    asked = page.locator("#pane").get_by_role("link", name=re.compile("^Write on MS-13"))
-    for _ in range(2):  # a press while the page is just being loaded anew may be lost, as a person's would: once more
-        row(page, "Collator").get_by_role("link", name=re.compile("^Collator ")).click()
-        with suppress(TimeoutError):
-            asked.wait_for(timeout=8_000)
-            break
-    asked.click()
+    row(page, "Collator").get_by_role("link", name=re.compile("^Collator ")).click()
+    page.locator("#pane").get_by_role("link", name=re.compile("^Write on MS-13")).click()
     page.wait_for_url(re.compile(r"/inbox/[0-9a-f-]{36}$"))
     return whole
 
