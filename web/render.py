@@ -47,6 +47,8 @@ class Renderer:
             app_name=agency.name,
             currency=words.SYMBOLS.get(agency.currency, agency.currency),
             static=assets.url,
+            sheets=assets.sheets,
+            scripts=assets.scripts,
             look_of_node=words.look_of_node,
             look_of_work=words.look_of_work,
             look_of_active=words.look_of_active,

@@ -1,3 +1,6 @@
+import { dressed } from "./dress.js";
+import { acts } from "./keys.js";
+
 // Requests that are looked at together: chosen in the list by key, and how many are checked on their page.
 const MOST = 50, ROW = "#waits .req[data-of]";
 const picked = new Map(); // of each that is selected: its work
@@ -21,7 +24,7 @@ function select(row) {
 
 const told = () => say(picked.size ? `${picked.size} selected.` : "None selected.");
 
-export function pick() {
+function pick() {
   const row = here();
   if (!row) { say("Go to a row first, with j."); return; }
   if (picked.has(idOf(row))) picked.delete(idOf(row));
@@ -30,7 +33,7 @@ export function pick() {
   told();
 }
 
-export function extend(by) {
+function extend(by) {
   const rows = [...document.querySelectorAll(ROW)].filter((row) => row.checkVisibility()), row = here();
   if (!row) { say("Go to a row first, with j."); return; }
   if (!select(row)) return;
@@ -77,7 +80,7 @@ function unfold() {
   remember();
 }
 
-export function batch(root) {
+function batch(root) {
   unfold();
   for (const id of picked.keys()) if (!document.getElementById(`r-${id}`)) picked.delete(id); // decided, or on another page
   if (picked.size || document.querySelector("[data-picked]")) show();
@@ -97,3 +100,8 @@ document.addEventListener("click", (event) => {
   say(`${form.querySelectorAll("input[name=item]:checked").length} checked.`);
 });
 document.addEventListener("toggle", (event) => { if (event.target.matches?.(".singles")) remember(); }, true);
+
+acts("x", pick);
+acts("J", () => extend(1));
+acts("K", () => extend(-1));
+dressed(batch);

@@ -30,10 +30,8 @@ function written(event) {
   timer = setTimeout(send, REST);
 }
 
-export function drafts() {
-  document.addEventListener("input", written);
-  document.addEventListener("change", written);
-  document.addEventListener("submit", () => { clearTimeout(timer); waiting = null; }, true);
-  document.addEventListener("visibilitychange", () => { if (document.hidden && waiting) send(); });
-  addEventListener("pagehide", () => { if (waiting) send(); });
-}
+document.addEventListener("input", written);
+document.addEventListener("change", written);
+document.addEventListener("submit", () => { clearTimeout(timer); waiting = null; }, true);
+document.addEventListener("visibilitychange", () => { if (document.hidden && waiting) send(); });
+addEventListener("pagehide", () => { if (waiting) send(); });

@@ -1,3 +1,5 @@
+import { dressed } from "./dress.js";
+
 // Which fields of a proposal were changed: said under each, and counted on the button.
 function count(form) {
   let changes = 0;
@@ -12,7 +14,7 @@ function count(form) {
   if (act) act.textContent = changes === 0 ? "Approve as it is" : changes === 1 ? "Approve with 1 change" : `Approve with ${changes} changes`;
 }
 
-export function edits(root) {
+function edits(root) {
   for (const form of root.querySelectorAll("form[data-edits]")) {
     if (form.dataset.ready) continue;
     form.dataset.ready = "yes";
@@ -20,3 +22,5 @@ export function edits(root) {
     count(form);
   }
 }
+
+dressed(edits);

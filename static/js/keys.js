@@ -1,6 +1,6 @@
 // Single keys, made so that none decides by accident: `a` only arms, and Enter decides within five seconds.
 // Whoever types without looking presses keys in quick order; so a key counts only after half a second without any.
-import { extend, pick } from "./batch.js";
+import { dressed } from "./dress.js";
 
 const CALM = 500; // milliseconds: also dead for so long after a card opens, and longer while typing goes on
 const ARMED = 5000;
@@ -98,10 +98,15 @@ function undo() {
 }
 
 const ACTS = {
-  a: arm, n: next, x: pick, J: () => extend(1), K: () => extend(-1), o: () => document.activeElement?.matches?.(".req, .many") && document.activeElement.click(),
+  a: arm, n: next, o: () => document.activeElement?.matches?.(".req, .many") && document.activeElement.click(),
   ".": () => press("."), p: () => document.querySelector("#live [data-act]:not([hidden])")?.click(), "/": () => document.querySelector('#main [data-key="/"]')?.focus(),
   z: undo, s: () => press("s"), h: () => press("h"), r: () => press("r"), e: () => press("e"), A: () => press("A"), u: () => press("u"), "?": list,
 };
+
+// A key that only some pages know, said by the module that knows what it does.
+export function acts(key, act) {
+  ACTS[key] = act;
+}
 
 function onKey(event) {
   const since = now() - last, before = lastKey;
@@ -186,7 +191,7 @@ function hints(root) {
   }
 }
 
-export function keys(root) {
+function keys(root) {
   look();
   if (chosen || off()) hints(root);
   switches(root);
@@ -194,3 +199,4 @@ export function keys(root) {
 
 addEventListener("keydown", onKey, true);
 addEventListener("pointerdown", disarm, true);
+dressed(keys);

@@ -1,10 +1,10 @@
 // The word in the bar: Live, Paused, Catching up, Not connected since. It never says Live when it is not.
-import { latest } from "./latest.js";
+import { dress } from "./dress.js";
 
 const SILENT = 40000; // the server says something every 15 s
 const TRIES = [1000, 2000, 5000, 10000, 30000];
 
-let state = "off", held = 0, heard = 0, lostAt = null, tries = 0, waits = null, said = 0, dress = () => {};
+let state = "off", held = 0, heard = 0, lostAt = null, tries = 0, waits = null, said = 0;
 
 const clock = () => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" }).format(lostAt);
 const words = {
@@ -31,6 +31,13 @@ function show(next) {
   bar.querySelector("[data-word]").textContent = word;
   button.textContent = act;
   button.hidden = !act;
+}
+
+// A part of the page asked for anew. Of several askings for one part the last counts, whatever comes back first: the
+// library would else let the second wait for the first and forget the third.
+export function latest(part, address, how) {
+  part.setAttribute("hx-sync", "replace");
+  return htmx.ajax("GET", address, { source: part, target: part, ...how });
 }
 
 // The whole page once more, put over what is there: nothing that stays the same is touched.
@@ -104,7 +111,7 @@ function letGo() {
     if (!row) continue;
     for (const name of ["aria-expanded", "aria-posinset", "aria-setsize"]) if (made.hasAttribute(name)) row.setAttribute(name, made.getAttribute(name));
     row.replaceChildren(...made.childNodes);
-    dress(document);
+    dress();
   }
 }
 
@@ -121,7 +128,7 @@ function follow() {
   shown = Date.now();
   const made = document.querySelector("template[data-new]");
   for (const row of made?.content.children ?? []) if (!document.getElementById(row.id)) last.parentElement.append(document.importNode(row, true));
-  dress(document);
+  dress();
   again();
 }
 
@@ -135,8 +142,8 @@ function pane(list) {
   latest(part, `/work/${inner.dataset.root}/piece/${piece}`, { swap: same ? "innerMorph" : "innerHTML" });
 }
 
-export function live(redress) {
-  dress = redress;
+// Begins once the page is dressed for the first time.
+export function live() {
   const on = (name, act) => document.addEventListener(name, (event) => { if (event.target.matches?.("[data-stream]")) act(event); });
   on("htmx:sse:after:connection", () => { heard = Date.now(); tries = 0; show("live"); setTimeout(behind); });
   on("htmx:sse:before:connection", (event) => { if (event.detail.connection.attempt > 0 && state !== "lost") show("behind"); });
@@ -151,7 +158,7 @@ export function live(redress) {
   });
   on("htmx:sse:after:message", (event) => {
     if (event.detail.message.event) return;
-    dress(document);
+    dress();
     tell();
     follow();
     setTimeout(() => document.querySelectorAll("[data-changed]").forEach((row) => kept.has(row.id) || row.removeAttribute("data-changed")), 5000);

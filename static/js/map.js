@@ -1,3 +1,5 @@
+import { dressed } from "./dress.js";
+
 // The map from the keyboard, while something in it has the focus: arrows go along the ways, [ and ] from one to the
 // next beside it, l to the list, f fits it in, + - 0 make it larger, smaller and as it was. Nothing is ever dragged.
 const STEP = 1.25, LEAST = 0.4, MOST = 2.5;
@@ -54,7 +56,7 @@ function key(event) {
   acts[event.key]();
 }
 
-export function map(root) {
+function map(root) {
   for (const found of root.querySelectorAll("[data-map]")) {
     if (found.dataset.ready) continue;
     found.dataset.ready = "yes";
@@ -67,3 +69,5 @@ export function map(root) {
     });
   }
 }
+
+dressed(map);

@@ -1,32 +1,19 @@
-// Everything a page needs from script. Without it every page works; with it the page is live and knows your clock.
-import { localise } from "./times.js";
+// Everything that each page needs from script. Without it every page works; with it the page is live and knows your clock.
+import { dress } from "./dress.js";
+import "./times.js";
+import "./keys.js";
+import "./palette.js";
 import { live } from "./live.js";
-import { tree } from "./tree.js";
-import { edits } from "./edits.js";
-import { drafts } from "./drafts.js";
-import { keys } from "./keys.js";
-import { held } from "./held.js";
-import { batch } from "./batch.js";
-import { map } from "./map.js";
-import { palette } from "./palette.js";
-import { proof } from "./proof.js";
 
-function dress(root = document) {
-  localise(root);
-  tree(root);
-  edits(root);
-  keys(root);
-  map(root);
-  proof(root);
-  batch(root);
-}
+live();
+document.addEventListener("htmx:after:swap", dress);
 
-dress();
-live(dress);
-drafts();
-held();
-palette();
-document.addEventListener("htmx:after:swap", () => dress());
+// On a wide page the next request opens after a decision that can be taken back; on a narrow one its receipt stays.
+const wide = matchMedia("(min-width: 60rem)");
+document.addEventListener("submit", (event) => {
+  const then = event.target.querySelector?.('input[name="_then"]');
+  if (then) then.value = wide.matches ? "next" : "";
+}, true);
 
 // A menu closes when something else is pressed, and on Escape, which gives the focus back to what opened it.
 document.addEventListener("click", (event) => {

@@ -88,7 +88,7 @@ function key(event) {
   }
 }
 
-export function show() {
+function show() {
   if (!dialog) make();
   if (dialog.open) { field.select(); return; }
   if (document.querySelector("dialog[open]")) return;
@@ -100,17 +100,14 @@ export function show() {
   ask();
 }
 
-export function palette() {
+addEventListener("keydown", (event) => {
+  if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
   if (!document.querySelector("[data-find]")) return;
-  addEventListener("keydown", (event) => {
-    if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
-    event.preventDefault();
-    if (!event.repeat) show();
-  });
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest("[data-find]");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    show();
-  });
-}
+  event.preventDefault();
+  if (!event.repeat) show();
+});
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-find]") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  show();
+});

@@ -1,3 +1,5 @@
+import { dressed } from "./dress.js";
+
 // A line's hash made anew in this browser, from the text that stands on the page. It proves what it says and no more:
 // that these words give this hash. Browsers hash only on https and on this machine.
 async function check(box, word) {
@@ -14,7 +16,7 @@ async function check(box, word) {
     : `It does not fit: SHA-256 of these ${bytes.length} bytes, made in this browser, is ${made}.`;
 }
 
-export function proof(root) {
+function proof(root) {
   for (const box of root.querySelectorAll("[data-proof]")) {
     const row = box.querySelector(".acts-in");
     if (!row || box.dataset.ready) continue;
@@ -27,3 +29,5 @@ export function proof(root) {
   for (const field of root.querySelectorAll("[data-my-zone]")) field.value = zone;
   for (const word of root.querySelectorAll("[data-zone-word]")) word.textContent = zone;
 }
+
+dressed(proof);

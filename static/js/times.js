@@ -1,3 +1,5 @@
+import { dressed } from "./dress.js";
+
 // Times in the zone the reader has chosen, else in the browser's, and in its language. The server writes them in UTC, and says so.
 const chosen = document.documentElement.dataset.zoneIs;
 const known = (name) => { try { return Boolean(Intl.DateTimeFormat(undefined, { timeZone: name })); } catch { return false; } };
@@ -69,7 +71,7 @@ function axis(root) {
   for (const words of root.querySelectorAll("[data-axis]")) words.textContent = "What is read out of each row is in UTC.";
 }
 
-export function localise(root) {
+function localise(root) {
   axis(root);
   for (const time of root.querySelectorAll("time[data-t]")) {
     write(time);
@@ -85,3 +87,5 @@ setInterval(() => {
   if (document.hidden) return;
   for (const time of document.querySelectorAll('time:is([data-t="ago"], [data-t="past"], [data-t="age"], [data-t="since"])')) write(time);
 }, 1000);
+
+dressed(localise);

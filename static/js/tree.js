@@ -1,7 +1,7 @@
 // The tree from the keyboard, rows first, as the ARIA practices have it. Which rows there are is in the address: what is
 // opened, closed or looked for is asked of the server, and put over what is there, so that nothing else moves.
-import { latest } from "./latest.js";
-import { again } from "./live.js";
+import { dressed } from "./dress.js";
+import { again, latest } from "./live.js";
 
 const PHONE = matchMedia("(max-width: 44rem)");
 const KEPT = 50; // branches that an address names
@@ -105,7 +105,7 @@ function click(event) {
   }
 }
 
-export function tree(root) {
+function tree(root) {
   for (const found of root.querySelectorAll("[data-tree]")) {
     found.removeAttribute("aria-busy");
     const all = rows(found), chosen = all.find((row) => row.dataset.piece === found.dataset.chosen) ?? all[0];
@@ -118,3 +118,4 @@ export function tree(root) {
 
 document.addEventListener("keydown", key);
 document.addEventListener("click", click);
+dressed(tree);
