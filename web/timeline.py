@@ -94,12 +94,3 @@ class Axis:
             x = self.at(span.start)
             drawn.append(Drawn(kind, y, height, x, max(0.15, self.at(span.end) - x)))
         return drawn
-
-    def words(self, spans: Iterable[Span]) -> str:
-        """ "queued 14:45:02 to 14:45:03, waits for a model 14:45:03 to 14:45:09"."""
-        told = [f"{span.what} {self._clock(span.start)} to {self._clock(span.end)}" for span in spans]
-        return ", ".join(told) or "no time yet"
-
-    def _clock(self, moment: datetime) -> str:
-        days = self.start.date() != self.end.date()
-        return moment.astimezone(UTC).strftime("%-d %b %H:%M:%S" if days else "%H:%M:%S")

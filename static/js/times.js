@@ -65,10 +65,10 @@ const ticks = {
   part: (at) => `${second.format(at)}.${Math.floor(at.getMilliseconds() / 100)}`,
 };
 
-// The axis of a timeline; the words of its rows stay in UTC, and the page says so.
+// The axis of a timeline, which says that it is in UTC until it is not.
 function axis(root) {
   for (const text of root.querySelectorAll("text[data-at]")) text.textContent = ticks[text.dataset.told](new Date(text.dataset.at));
-  for (const words of root.querySelectorAll("[data-axis]")) words.textContent = "What is read out of each row is in UTC.";
+  for (const words of root.querySelectorAll("[data-axis]")) words.remove();
 }
 
 function localise(root) {

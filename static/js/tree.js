@@ -9,11 +9,18 @@ const KEPT = 50; // branches that an address names
 const rows = (tree) => [...tree.querySelectorAll("#rows > [role=row]")];
 const level = (row) => Number(row.getAttribute("aria-level"));
 
-function choose(tree, row) {
-  for (const other of rows(tree)) {
-    const chosen = other === row;
-    if (other.hasAttribute("aria-selected")) other.setAttribute("aria-selected", String(chosen));
-    other.tabIndex = chosen ? 0 : -1;
+// Only what differs is written: each message of the stream comes through here, and a tree has hundreds of rows.
+function tab(all, row) {
+  for (const other of all) {
+    const index = other === row ? 0 : -1;
+    if (other.tabIndex !== index || !other.hasAttribute("tabindex")) other.tabIndex = index;
+  }
+}
+
+function choose(tree, all, row) {
+  for (const other of all) {
+    const chosen = String(other === row);
+    if ((other.getAttribute("aria-selected") ?? chosen) !== chosen) other.setAttribute("aria-selected", chosen);
   }
   tree.dataset.chosen = row.dataset.piece;
 }
@@ -50,7 +57,9 @@ function show(tree, row) {
   const own = `/work/${root}/piece/${row.dataset.piece}`;
   if (!pane || !root) return location.assign(link.href);
   if (PHONE.matches) return location.assign(own);
-  choose(tree, row);
+  const all = rows(tree);
+  choose(tree, all, row);
+  tab(all, row);
   const url = new URL(location.href);
   url.searchParams.set("piece", row.dataset.piece);
   history.replaceState(history.state, "", url);
@@ -65,7 +74,7 @@ function fold(tree, row) {
 
 function move(tree, row) {
   if (!row) return;
-  for (const other of rows(tree)) other.tabIndex = other === row ? 0 : -1;
+  tab(rows(tree), row);
   row.focus();
 }
 
@@ -111,8 +120,8 @@ function tree(root) {
     const all = rows(found), chosen = all.find((row) => row.dataset.piece === found.dataset.chosen) ?? all[0];
     if (!chosen) continue;
     const focused = all.find((row) => row.contains(document.activeElement));
-    choose(found, chosen);
-    for (const row of all) row.tabIndex = row === (focused ?? chosen) ? 0 : -1;
+    choose(found, all, chosen);
+    tab(all, focused ?? chosen);
   }
 }
 
