@@ -34,6 +34,7 @@ from web.deps import Visit, aware, visit
 from web.following import WholeWatch
 from web.needs import Needs, what_needs
 from web.outline import View, marks_in
+from web.recording import RecordWatch
 from web.waiting import Sieve, request_of, stands, what_waits
 
 REPLAY = 500  # lines; whoever is further behind is told to read the page again
@@ -220,12 +221,16 @@ async def stream(
     now: FromQuery[bool] = False,
     stopped: FromQuery[datetime | None] = None,
     audit: Annotated[int | None, QueryParameter(ge=0)] = None,
+    record: FromQuery[UUID | None] = None,
+    until: Annotated[int, QueryParameter(ge=0)] = 0,
     start: FromQuery[bool] = False,
 ) -> ASGIApp:
     """The stream of one page. What its reader may not see is not found, before anything is sent."""
     watch: Watch
     if work is not None:
         watch = await _whole(visit, work, _cursor(visit, after))
+    elif record is not None:
+        watch = RecordWatch((await visit.desk.work(record)).root, _cursor(visit, after), until, REST)
     elif now:
         await visit.desk.now()
         watch = NowWatch()

@@ -50,11 +50,15 @@ def test_a_stream_cut_fifty_times_loses_no_line_doubles_none_and_ends_as_the_ser
     giver = fresh()
     sign_in(giver, server, "Mia")
     cookies: Any = giver.context.storage_state()
-    readers = [fresh(storage_state=cookies, base_url=f"http://127.0.0.1:{wire.port}") for _ in range(4)]
+    readers = [fresh(storage_state=cookies, base_url=f"http://127.0.0.1:{wire.port}") for _ in range(5)]
+    records = {after: readers.pop() for after in (0, 500)}  # a page of a record holds so many lines
     root = give_errand(giver, server.base, legs=50, looks=8, pause=1200).rsplit("/", 1)[1]
     for reader in readers:
         reader.context.add_init_script(WATCH)
         reader.goto(f"/work/{root}")
+    for after, reader in records.items():
+        reader.context.add_init_script(WATCH)
+        reader.goto(f"/work/{root}/record?after={after}")
     while wire.cuts < CUTS:
         wire.cut(chance)
         readers[0].wait_for_timeout(chance.uniform(10, 160))
@@ -69,6 +73,13 @@ def test_a_stream_cut_fifty_times_loses_no_line_doubles_none_and_ends_as_the_ser
         foot = [numbers for _, numbers in shown(reader)]
         assert all(numbers == list(range(numbers[0], numbers[-1] + 1)) for numbers in foot if numbers)
         assert [numbers[-1] for numbers in foot if numbers] == sorted(numbers[-1] for numbers in foot if numbers)
+    for after, reader in records.items():
+        expect(reader.locator("#stands")).to_contain_text("Done")
+        expect(reader.locator("#lines > li")).to_have_count(500)
+        seen = [numbers for _, numbers in shown(reader)]
+        assert all(numbers == list(range(after + 1, after + 1 + len(numbers))) for numbers in seen)
+        assert len(seen) > 5  # they came one after the other
+        expect(reader.locator("#later")).to_contain_text("later")
     wire.close()
 
 

@@ -93,6 +93,39 @@ async def test_an_open_card_is_replaced_only_once_somebody_has_decided(site: Sit
     assert "refused" in data
 
 
+async def test_each_line_comes_once_to_the_page_of_a_record_and_what_it_does_not_hold_is_counted(site: Site) -> None:
+    root = await site.wants_to_write("Torn")
+    desk = await site.desk(site.mia)
+    browser = await site.signed_in(site.mia)
+    made_at = (await desk.work(root)).lines
+    async with site.stream(browser, f"/live?record={root}&after=0&until={made_at + 1}") as stream:
+        first = await stream.html()
+        assert lines_in(first["data"]) == list(range(1, made_at + 1))
+        assert "Unbroken" in first["data"]  # T2
+        await desk.approve((await desk.proposals())[0].id)
+        came: list[int] = []
+        while not came:
+            message = await stream.html()
+            came = lines_in(message["data"])
+        assert came == [made_at + 1] and message["id"] == str(made_at + 1)  # the page holds no more
+        while not (await desk.work(root)).status.final or "later" not in message["data"]:
+            message = await stream.html()
+            assert lines_in(message["data"]) == []
+    async with site.stream(browser, f"/live?record={root}&after=0&until=500", **{"Last-Event-ID": "3"}) as stream:
+        assert lines_in((await stream.html())["data"])[0] == 4
+
+
+async def test_the_stream_of_a_record_says_no_more_than_its_reader_may_read(site: Site) -> None:
+    root = await site.wants_to_write("Torn to pieces")
+    said = []
+    for person in (site.mia, site.noor):
+        async with site.stream(await site.signed_in(person), f"/live?record={root}&after=0&until=500") as stream:
+            said.append((await stream.html())["data"])
+    mias, noors = said
+    assert lines_in(mias) == lines_in(noors)
+    assert "Torn to pieces" in mias and "Torn to pieces" not in noors  # R8
+
+
 async def test_a_stream_of_what_its_reader_may_not_see_is_not_found(site: Site) -> None:
     browser = await site.signed_in(site.mia)
     nowhere = "0190a3b2-0000-7000-8000-000000000000"

@@ -18,14 +18,18 @@ PAGE = 500
 async def record(
     visit: NamedDependency[Visit], root: FromPath[UUID], after: Annotated[int, QueryParameter(ge=0)] = 0
 ) -> Response[str]:
-    """The lines in their order, a page at a time. The sentence says what was proven and what was not."""
+    """The lines in their order, a page at a time; the stream adds those that come. The sentence says what was proven
+    and what was not."""
     work = await visit.desk.work(root)
+    lines = await visit.desk.lines(work.root, after=after, limit=PAGE)
     return await visit.page(
         "work/record.html",
         nav="work",
         work=work,
         after=after,
-        lines=await visit.desk.lines(work.root, after=after, limit=PAGE),
+        lines=lines,
+        last=lines[-1].n if lines else after,
+        full=len(lines) == PAGE,
         verdict=await visit.desk.verify_trace(work.root),
         page=PAGE,
     )
