@@ -93,9 +93,10 @@ def loopback(host: str) -> bool:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A listening socket, made before anything else so that a port in use is said at once."""
+    """A listening socket, made before anything else so that a port in use is said at once. It names its protocol:
+    asyncio sends what is small at once (TCP_NODELAY) only on connections that do."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

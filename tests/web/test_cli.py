@@ -14,7 +14,7 @@ import httpx
 import pytest
 from click.testing import CliRunner
 
-from web.cli import loopback, main
+from web.cli import bound, loopback, main
 
 APP = "examples.bindery:bindery"
 PROVIDER = ("--oidc-issuer", "https://login.test", "--oidc-client-id", "handon")
@@ -66,6 +66,21 @@ def test_a_port_in_use_is_said_before_anything_is_opened(tmp_path: Path) -> None
 def test_only_this_machines_own_addresses_are_loopback() -> None:
     assert all(loopback(host) for host in ("127.0.0.1", "127.1.2.3", "::1", "localhost"))
     assert not any(loopback(host) for host in ("0.0.0.0", "::", "192.168.0.7", "handon.test"))
+
+
+async def test_what_is_small_is_sent_at_once_on_each_connection() -> None:
+    """A system holds a small part back until the one before was acknowledged."""
+    found: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+    def came(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        found.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+        writer.close()
+
+    listener = bound("127.0.0.1", 0)
+    async with await asyncio.start_server(came, sock=listener):
+        _, writer = await asyncio.open_connection(*listener.getsockname())
+        assert await found
+        writer.close()
 
 
 async def test_a_server_told_to_stop_ends_its_streams_with_a_word_and_leaves(tmp_path: Path) -> None:
