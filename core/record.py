@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -27,6 +27,7 @@ from core.tables import line, piece, whole
 from core.values import TraceKind, Verdict
 
 GENESIS = "0" * 64
+READ = 1000  # lines at once
 HASHED = ("root", "n", "at", "piece", "kind", "summary")  # what a line says, in the order it is hashed
 ENDS = (TraceKind.ENDED, TraceKind.ABANDONED)  # told of the top, they end the record, and its head is signed
 
@@ -76,7 +77,12 @@ _SIGN = Statement(
     update(whole).where(whole.c.id == bindparam("root")).values(signature=bindparam("mark"), signed_by=bindparam("key"))
 )
 _INSERT = insert_into(line)
-_LINES = Statement(select(line).where(line.c.root == bindparam("root")).order_by(line.c.n))
+_NEXT = Statement(
+    select(line)
+    .where(line.c.root == bindparam("root"), line.c.n > bindparam("after"))
+    .order_by(line.c.n)
+    .limit(bindparam("most"))
+)
 _SOME = Statement(
     select(line)
     .where(line.c.root == bindparam("root"), line.c.n > bindparam("after"), line.c.n <= bindparam("to"))
@@ -264,10 +270,18 @@ def head_of(tx: Tx, root: str) -> Head:
 def verify_tree(tx: Tx, root: str, signer: Signer | None = None) -> Verdict:
     """Check a whole's record as it stands in the tables; says so where its head bears another key than `signer`'s."""
     kept = head_of(tx, root)
-    verdict = verify((row._asdict() for row in tx.all(_LINES, root=root)), kept)
+    verdict = verify((row._asdict() for row in _each(tx, root)), kept)
     if not verdict.intact or kept.signed_by is None or signer is None or kept.signed_by == signer.public:
         return verdict
     return replace(verdict, proven=f"{verdict.proven} That is not the key this agency signs with now.")
+
+
+def _each(tx: Tx, root: str) -> Iterator[Any]:
+    """Every line that is there, whatever its number, without holding a whole record."""
+    rows = tx.all(_NEXT, root=root, after=-(1 << 31), most=READ)
+    while rows:
+        yield from rows
+        rows = tx.all(_NEXT, root=root, after=rows[-1].n, most=READ) if len(rows) == READ else []
 
 
 # Exporting: JSON Lines, the head first, then each line with the time as it is hashed.

@@ -24,7 +24,7 @@ from core.values import Stand, Status
 GROUPED = 20  # legs of one kind of a piece, after which they are one row
 STANDS = tuple(Stand)
 _PLACE = {stand: n for n, stand in enumerate(STANDS)}
-_FINAL = {
+_FINAL: dict[str, Stand] = {
     Status.DONE: Stand.DONE,
     Status.FAILED: Stand.FAILED,
     Status.STOPPED: Stand.STOPPED,
@@ -338,15 +338,15 @@ def catch_up(tx: Tx, outline: Outline, ids: Collection[str], yours: Collection[s
 
 
 def _stand(row: Any, yours: Collection[str]) -> Stand:
-    status = Status(row.status)
     if row.abandoned:
         return Stand.ABANDONED
-    if status.final:
-        return _FINAL[status]
+    ended = _FINAL.get(row.status)
+    if ended is not None:
+        return ended
     if row.closing is not None:
         return Stand.STOPPING
     if row.id in yours:
         return Stand.YOURS
-    if status is Status.WAITING:
+    if row.status == Status.WAITING:
         return Stand.AGENT if row.below else Stand.PERSON
     return Stand.WORKING

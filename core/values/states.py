@@ -15,9 +15,10 @@ class Status(StrEnum):
     STOPPED = "Stopped"  # a limit or a guard ended it: `outcome` says which
     CANCELLED = "Cancelled"  # it was called off
 
-    @property
-    def final(self) -> bool:
-        return self not in (Status.WORKING, Status.WAITING)
+    final: bool  # kept with each, since it is asked of thousands
+
+    def __init__(self, word: str) -> None:
+        self.final = word not in ("Working", "Waiting")
 
 
 class ProposalStatus(StrEnum):

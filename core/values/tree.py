@@ -27,9 +27,10 @@ class Stand(StrEnum):
     OFF = "called off"
     DONE = "done"
 
-    @property
-    def final(self) -> bool:
-        return self in (Stand.ABANDONED, Stand.FAILED, Stand.STOPPED, Stand.OFF, Stand.DONE)
+    final: bool  # kept with each, since it is asked of thousands
+
+    def __init__(self, words: str) -> None:
+        self.final = words in ("abandoned", "failed", "stopped", "called off", "done")
 
 
 TreeShow = Literal["", "going", "needs", "all"]

@@ -14,6 +14,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import bindparam, select
 
+from bench.big_tree import Shape, plant
 from core import record
 from core.house import House
 from core.sql import Statement
@@ -216,6 +217,29 @@ async def test_fifty_writers_at_once_on_one_whole_leave_one_unbroken_chain(datab
         added = [json.loads(entry.payload)["writer"] for entry in (await it.desk.trace_of(it.task))[len(it.lines) :]]
         assert sorted(added) == sorted(list(range(count)) * 3)
         assert all(len(set(added[n : n + 3])) == 1 for n in range(0, len(added), 3)), "a writer's lines were torn apart"
+
+
+# T3
+async def test_a_record_that_is_read_in_parts_is_checked_to_its_last_line(database: str) -> None:
+    async with shop(database, STAFF) as at:
+        cast = (("Lead", "Gather"), ("Finder", "Find"))
+        task = await at.agency.write(
+            lambda session: plant(
+                session, Shape(pieces=900), person=at.mia.id, name="Mia", cast=cast, now=at.agency.clock.now()
+            )
+        )
+        desk = at.agency.desk(at.mia)
+        whole = await desk.verify_trace(task)
+        assert whole.intact and whole.lines > 2 * record.READ
+        it = Told(at, desk, task, [])
+        await it.sql("update line set n = 0 where root = :root and n = :n", n=whole.lines)
+        assert await it.broken_at() == 1  # what has a number that no line has is read too
+        await it.sql("update line set n = :n where root = :root and n = 0", n=whole.lines)
+        for n in (whole.lines, 2 * record.READ + 1, 2 * record.READ, record.READ + 1, record.READ):
+            await it.sql("update line set summary = summary || '.' where root = :root and n = :n", n=n)
+            assert await it.broken_at() == n
+        await it.sql("delete from line where root = :root and n = :n", n=record.READ)
+        assert await it.broken_at() == record.READ
 
 
 # T5
