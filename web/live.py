@@ -299,11 +299,14 @@ async def _events(first: Visit, watch: Watch, stop: anyio.Event) -> AsyncIterato
 
 
 async def _until(changes: AsyncIterator[object], stop: anyio.Event, watch: Watch) -> AsyncGenerator[None]:
-    """Once at the start, then for every change and now and then, until the server or the agency stops."""
+    """Once at the start, then for every change and now and then, until the server or the agency stops. A change after
+    some silence is told at once; those that follow soon are told together."""
+    loop = asyncio.get_running_loop()
     stopped: asyncio.Future[object] = asyncio.ensure_future(_end(stop))
     change: asyncio.Future[object] | None = None
     try:
         while not stop.is_set():
+            told = loop.time()
             yield
             change = change or asyncio.ensure_future(_next(changes))
             look = watch.rest if watch.owes else LOOK
@@ -312,7 +315,8 @@ async def _until(changes: AsyncIterator[object], stop: anyio.Event, watch: Watch
                 if change.result() is _END:
                     return
                 change = None
-                await asyncio.wait({stopped}, timeout=watch.rest)
+                if (rest := told + watch.rest - loop.time()) > 0:
+                    await asyncio.wait({stopped}, timeout=rest)
     finally:
         for task in (stopped, change):
             if task is not None and not task.done():
