@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -27,6 +28,7 @@ class WholeWatch:
     followed: Followed
     replay: int  # lines; whoever is further behind is told to read the page again
     rest: float
+    decided: Mapping[UUID, str]  # pieces on which a decision is held, and whose: of that there is no line
     owes: bool = False  # more has changed than was sent
     waiting: int | None = None  # as it was last told
     tail: deque[Line] = field(default_factory=lambda: deque(maxlen=TAIL))
@@ -34,7 +36,8 @@ class WholeWatch:
     async def news(self, visit: Visit) -> list[ServerSentEvent]:
         assert self.root is not None
         lines = await visit.desk.lines(self.root, after=self.after, limit=self.replay + 1)
-        if not lines and not self.owes:
+        was, self.decided = self.decided, await visit.desk.decided_in(self.root)
+        if not lines and not self.owes and was == self.decided:
             return await self._badge(visit)
         if len(lines) > self.replay:
             self.after = (await visit.desk.work(self.root, counted=False)).lines

@@ -33,7 +33,7 @@ from core.values import Stopping
 from web.deps import Visit, aware, visit
 from web.following import WholeWatch
 from web.needs import Needs, what_needs
-from web.outline import View, marks_in
+from web.outline import View, marks_in, pieces_in
 from web.recording import RecordWatch
 from web.waiting import Sieve, request_of, stands, what_waits
 
@@ -265,8 +265,10 @@ async def _whole(visit: Visit, work: UUID, after: int) -> WholeWatch:
     root = (await visit.desk.work(work)).root
     place = "/timeline" if params.get("place") == "timeline" else ""
     view = View.of(root, params, place)
-    followed = Followed(root.hex, view.ask, view.ask.show or "all", marks_in(str(params.get("shown", ""))))
-    return WholeWatch(root, after, view, followed, REPLAY, REST)
+    marks = marks_in(str(params.get("shown", "")))
+    held = dict.fromkeys(pieces_in(str(params.get("held", ""))), "")
+    followed = Followed(root.hex, view.ask, view.ask.show or "all", marks, [piece.hex for piece in held])
+    return WholeWatch(root, after, view, followed, REPLAY, REST, held)
 
 
 def _cursor(visit: Visit, after: int) -> int:

@@ -7,8 +7,9 @@ control of the tree is such an address, so it does the same without script.
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import quote
@@ -112,20 +113,22 @@ class View:
         """The same rows on another page of the whole."""
         return replace(self, place=place).address()
 
-    def stream(self, lines: int) -> str:
-        """The address of the stream of what is shown, from the line on that the page was made at."""
+    def stream(self, lines: int, decided: Iterable[UUID]) -> str:
+        """The address of the stream of what is shown, from the line on that the page was made at. `decided`: pieces
+        that are shown as decided while that is held, of which no line tells."""
         assert self.page is not None
         parts = [("work", str(self.root)), ("after", str(lines))]
         parts += [("show", self.page.show)] if self.page.show != "all" else []
         parts += [("find", quote(self.ask.find)), ("open", ",".join(map(_written, self.ask.opened)))]
         parts += [("shut", ",".join(self.ask.shut)), ("place", self.place.strip("/"))]
+        parts.append(("held", ",".join(piece.hex for piece in decided)))
         if not self.page.complete or any("~" in key for key in self.page.shown):
             parts.append(("shown", "".join(sorted(mark_of(key) for key in self.page.shown)) or "none"))
         return "/live?" + "&".join(f"{name}={value}" for name, value in parts if value)
 
     def mark(self, lines: int) -> str:
         """Tells one stream from another: a page with other rows has another."""
-        return f"{zlib.crc32(self.stream(lines).encode()):08x}"
+        return f"{zlib.crc32(self.stream(lines, ()).encode()):08x}"
 
 
 def marks_in(text: str) -> frozenset[str] | None:
@@ -133,6 +136,11 @@ def marks_in(text: str) -> frozenset[str] | None:
     if not text:
         return None
     return frozenset(text[start : start + 6] for start in range(0, len(text), 6))
+
+
+def pieces_in(text: str) -> list[UUID]:
+    """The pieces that a stream was told of. What is no id is passed over: the page is told more than it need be."""
+    return [UUID(hex=word) for word in text.split(",") if re.fullmatch("[0-9a-f]{32}", word)]
 
 
 def row_id(row: TreeRow | TreeRest) -> str:

@@ -160,6 +160,8 @@ def look_of_node(node: WorkNode, legs: tuple[str, ...] = ()) -> Look:
         return Look("progress", "stopping", "Stopping")
     if node.waits_for_you:
         return Look("attention", "you", "Waits for you")
+    if node.decided_by:
+        return Look("progress", "clock", f"Decided by {node.decided_by}")
     if node.status is Status.WAITING:
         agents = waits_for_agents(node.waiting_on)
         return Look(
@@ -180,6 +182,8 @@ def look_of_work(work: Work) -> Look:
         return Look("attention", "you", f"{work.for_you} {'waits' if work.for_you == 1 else 'wait'} for you")
     if work.stopping:
         return Look("progress", "stopping", "Stopping")
+    if work.decided_by:
+        return Look("progress", "clock", f"Decided by {work.decided_by}")
     if work.status is Status.WAITING:
         return Look("attention", "you", f"Waits for {work.waiting_on.rpartition(_FROM)[2] or 'somebody'}")
     return Look("progress", "working", "Working")
@@ -198,6 +202,8 @@ def look_of_active(active: Active) -> Look:
         return Look("bad", "abandoned", "Abandoned")
     if active.stopping:
         return Look("progress", "stopping", "Stopping")
+    if active.need is Need.WAITS and active.decided_by:
+        return Look("progress", "clock", f"Decided by {active.decided_by}")
     if active.need is Need.WAITS:
         return Look("attention", "you", f"Waits for {waits_for(active.doing_on)}")
     if active.need is Need.NEAR:

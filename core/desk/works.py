@@ -118,6 +118,16 @@ class Works(Part):
         `followed` keeps what it needs for the next time."""
         return await self._read(lambda tx, reader: followed.news(self._house, tx, reader, after, upto))
 
+    async def decided_in(self, id: UUID) -> Mapping[UUID, str]:
+        """The pieces of a whole that wait for nobody any more, since the decision they waited for is held; and who
+        made it (rule P5)."""
+
+        def read(tx: Tx, reader: Reader) -> Mapping[UUID, str]:
+            of = reading.whole_of(tx, reader, ids.stored(id))
+            return {ids.to_uuid(piece): name for piece, name in reading.decided(tx, of.id).pieces.items()}
+
+        return await self._read(read)
+
     async def spans(self, id: UUID, pieces: Collection[UUID]) -> Mapping[UUID, tuple[Span, ...]]:
         """What those pieces of a whole did with their time, from the lines of its record (rule T1)."""
         wanted = [piece.hex for piece in pieces]

@@ -15,6 +15,7 @@ from core.reading.batch import of as batch_of
 from core.reading.batch import of_kind as batch_of_kind
 from core.reading.beginning import beginning, begun
 from core.reading.calling_off import may_stop, to_stop_branch
+from core.reading.decided import decided
 from core.reading.following import Followed
 from core.reading.lines import lines
 from core.reading.meter import account_of, accounts, calls, meter, prices
@@ -64,6 +65,7 @@ __all__ = [
     "check",
     "closed_as_abandoned",
     "covered",
+    "decided",
     "for_you",
     "going",
     "going_of",

@@ -14,6 +14,7 @@ from sqlalchemy import bindparam, case, select
 from core.house import House
 from core.ids import to_uuid
 from core.reading import outline as outlines
+from core.reading.decided import decided
 from core.reading.outline import mark_of
 from core.reading.reader import Reader, whole_of
 from core.reading.rows import Maker, yours_of
@@ -44,9 +45,12 @@ _LINES = Statement(
 
 
 class Followed:
-    """Made with what the page shows; then asked for `news` whenever lines have come."""
+    """Made with what the page shows, and with which pieces it shows as decided; then asked for `news` whenever lines
+    have come, or what is held has changed."""
 
-    def __init__(self, root: str, ask: TreeAsk, show: TreeShow, marks: frozenset[str] | None) -> None:
+    def __init__(
+        self, root: str, ask: TreeAsk, show: TreeShow, marks: frozenset[str] | None, decided: Iterable[str] = ()
+    ) -> None:
         self.root = root
         self._ask = ask
         self._show = show
@@ -58,23 +62,26 @@ class Followed:
         self._ended: set[str] = set()  # rows that had ended when the page was made
         self._fresh: set[str] = set()
         self._gone: set[str] = set()
+        self._decided = dict.fromkeys(decided, "")  # pieces on which a decision is held, and whose
         self._owed: dict[str, bool] = {}  # rows to be sent; whether it happened to them themselves
 
     def news(self, house: House, tx: Tx, reader: Reader, after: int, upto: int) -> TreeNews:
         """What the lines numbered from `after` up to `upto` have changed, and what is still owed from before."""
         of = whole_of(tx, reader, self.root)
         yours = yours_of(tx, reader, self.root)
+        was, self._decided = self._decided, decided(tx, self.root).pieces
         lines = tx.all(_LINES, root=self.root, after=after, upto=upto)
         new = {json.loads(line.payload)["to"] for line in lines if line.payload}
-        touched = list(dict.fromkeys([*(line.piece for line in lines), *sorted(new)]))
+        changed = {id for id in {*was, *self._decided} if was.get(id) != self._decided.get(id)}
+        touched = list(dict.fromkeys([*(line.piece for line in lines), *sorted(new), *sorted(changed)]))
         if self._outline is None:
-            self._outline = outlines.read(tx, self.root, yours)
+            self._outline = outlines.read(tx, self.root, yours, self._decided)
             self._begin(self._outline, new)
         else:
             called_off = [line.piece for line in lines if line.kind in _CALLS_OFF and line.piece in self._outline.of]
             below = {id for piece in called_off for id in self._outline.going_under(piece)}
             touched += below.difference(touched)
-            outlines.catch_up(tx, self._outline, touched, yours)
+            outlines.catch_up(tx, self._outline, touched, yours, self._decided)
         seen = self._seen(self._outline, touched)
         self._owe(seen, touched)
         self._look_for_new(self._outline, new, lines)
@@ -83,9 +90,10 @@ class Followed:
         for key, _ in sent:
             del self._owed[key]
         levels = {key: self._level(self._outline, key) for key, _ in sent}
-        made = Maker(house, tx, of, reader, self._outline).rows(levels, self._open)
+        maker = Maker(house, tx, of, reader, self._outline, self._decided)
+        made = maker.rows(levels, self._open)
         at_end = bool(self._fresh) and not self._gone and self._all_at_end(self._outline)
-        new_rows = self._new_rows(self._outline, Maker(house, tx, of, reader, self._outline)) if at_end else ()
+        new_rows = self._new_rows(self._outline, maker) if at_end else ()
         return TreeNews(
             rows=tuple(made[key] for key, _ in sent if key in made),
             pieces=frozenset(to_uuid(key) for key in seen if "~" not in key),

@@ -5,6 +5,7 @@ Nothing read here is content (rule R8). Wholes under way are few beside those th
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import and_, bindparam, case, exists, func, select
@@ -15,6 +16,7 @@ from core.house import House
 from core.ids import to_uuid
 from core.reading.abandoned import closed_since
 from core.reading.abandoned import gone as gone_now
+from core.reading.decided import decided
 from core.reading.open_waits import crowded, open_count, open_waits
 from core.reading.reader import Reader, at, skill_label
 from core.sql import Statement
@@ -188,9 +190,9 @@ def _quiet_before(house: House, tx: Tx) -> int:
 def now(house: House, tx: Tx, reader: Reader, keep: list[str]) -> Now:
     """What needs somebody. `keep`: wholes that are told too where they are not among the first."""
     quiet = _quiet_before(house, tx)
-    gone = gone_now(house, tx)
+    gone, held = gone_now(house, tx), decided(tx).wholes
     ranks = {_NEEDS[row.rank]: row.n for row in tx.all(_COUNTS, quiet=quiet)}
-    first = [_active(house, row, gone) for row in tx.all(_ACTIVE, quiet=quiet, most=ACTIVE)]
+    first = [_active(house, row, gone, held) for row in tx.all(_ACTIVE, quiet=quiet, most=ACTIVE)]
     shown = {one.root.hex for one in first}
     others = [tx.one(_ACTIVE_ONE, quiet=quiet, root=root) for root in keep if root not in shown]
     waits = open_waits(house, tx, WAITS, None)
@@ -208,13 +210,13 @@ def now(house: House, tx: Tx, reader: Reader, keep: list[str]) -> Now:
         closed_at=closed_at,
         active=tuple(first),
         needy=sum(n for need, n in ranks.items() if need is not Need.NONE),
-        kept=tuple(_active(house, row, gone) for row in others if row is not None),
+        kept=tuple(_active(house, row, gone, held) for row in others if row is not None),
         waits=tuple(waits),
         crowded=crowded(tx),
     )
 
 
-def _active(house: House, row: Any, gone: Any) -> Active:
+def _active(house: House, row: Any, gone: Any, held: Mapping[str, str]) -> Active:
     need = Need.ABANDONED if row.id in gone else Need.NONE if row.ended_at is not None else _NEEDS[row.rank]
     return Active(
         root=to_uuid(row.id),
@@ -235,6 +237,7 @@ def _active(house: House, row: Any, gone: Any) -> Active:
         limit_micros=row.limit_micros,
         opened_at=from_micros(row.opened_at),
         ended_at=at(row.ended_at),
+        decided_by=held.get(row.id, ""),
     )
 
 
@@ -272,7 +275,7 @@ def going(tx: Tx) -> list[str]:
 
 
 def to_stop(house: House, tx: Tx) -> ToStop:
-    quiet, gone = _quiet_before(house, tx), gone_now(house, tx)
+    quiet, gone, held = _quiet_before(house, tx), gone_now(house, tx), decided(tx).wholes
     counted = tx.one(_TO_STOP)
     return ToStop(
         works=len(going(tx)),
@@ -281,17 +284,17 @@ def to_stop(house: House, tx: Tx) -> ToStop:
         requests=open_count(tx),
         outside=tx.one(_BEGUN).n,
         tree_micros=int(counted.micros),
-        first=tuple(_active(house, row, gone) for row in tx.all(_ACTIVE, quiet=quiet, most=ACTIVE)),
+        first=tuple(_active(house, row, gone, held) for row in tx.all(_ACTIVE, quiet=quiet, most=ACTIVE)),
     )
 
 
 def stopping(house: House, tx: Tx, since: int) -> Stopping:
     """How far stopping has come that began at `since`."""
-    still, gone = tx.one(_STOPPING), gone_now(house, tx)
+    still, gone, held = tx.one(_STOPPING), gone_now(house, tx), decided(tx).wholes
     left = tx.all(_STILL, quiet=_quiet_before(house, tx), most=ACTIVE)
     return Stopping(
         stopped=tx.one(_STOPPED, since=since).n,
         stopping=still.works,
         pieces=still.pieces,
-        left=tuple(_active(house, row, gone) for row in left),
+        left=tuple(_active(house, row, gone, held) for row in left),
     )

@@ -108,9 +108,9 @@ class Outline:
 
     # Being kept up to date
 
-    def put(self, row: Any, yours: Collection[str]) -> None:
+    def put(self, row: Any, yours: Collection[str], held: Collection[str] = ()) -> None:
         """A piece that is new, or has changed."""
-        base = _stand(row, yours)
+        base = _stand(row, yours, held)
         known = self.of.get(row.id)
         if known is None:
             self._add(row, base)
@@ -294,12 +294,13 @@ class Outline:
         return key if not mark or self.members(key) else None
 
 
-def read(tx: Tx, root: str, yours: Collection[str]) -> Outline:
-    """The outline of a whole as it stands. `yours`: pieces whose requests wait for the reader."""
+def read(tx: Tx, root: str, yours: Collection[str], held: Collection[str]) -> Outline:
+    """The outline of a whole as it stands. `yours`: pieces whose requests wait for the reader; `held`: those for which
+    somebody has decided, so that they wait for nobody."""
     outline = Outline(root)
     rows = tx.all(_ALL, root=root)
     for row in rows:
-        bare = Bare(row.id, row.parent, row.depth, row.agent, row.skill, 0, 0, _stand(row, yours), Stand.DONE, 0)
+        bare = Bare(row.id, row.parent, row.depth, row.agent, row.skill, 0, 0, _stand(row, yours, held), Stand.DONE, 0)
         bare.own_micros = row.own_micros
         outline.of[row.id] = bare
         if row.parent is not None:
@@ -324,7 +325,7 @@ def read(tx: Tx, root: str, yours: Collection[str]) -> Outline:
     return outline
 
 
-def catch_up(tx: Tx, outline: Outline, ids: Collection[str], yours: Collection[str]) -> None:
+def catch_up(tx: Tx, outline: Outline, ids: Collection[str], yours: Collection[str], held: Collection[str]) -> None:
     """Read those pieces anew, and what they hang under."""
     wanted = set(ids)
     for id in ids:
@@ -334,10 +335,10 @@ def catch_up(tx: Tx, outline: Outline, ids: Collection[str], yours: Collection[s
             at = outline.of[at.parent]
     for row in sorted(in_hundreds(tx, _SOME, sorted(wanted)), key=lambda row: row.depth):
         if row.parent is None or row.parent in outline.of:
-            outline.put(row, yours)
+            outline.put(row, yours, held)
 
 
-def _stand(row: Any, yours: Collection[str]) -> Stand:
+def _stand(row: Any, yours: Collection[str], held: Collection[str]) -> Stand:
     if row.abandoned:
         return Stand.ABANDONED
     ended = _FINAL.get(row.status)
@@ -348,5 +349,7 @@ def _stand(row: Any, yours: Collection[str]) -> Stand:
     if row.id in yours:
         return Stand.YOURS
     if row.status == Status.WAITING:
+        if row.id in held:
+            return Stand.WORKING
         return Stand.AGENT if row.below else Stand.PERSON
     return Stand.WORKING

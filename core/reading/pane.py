@@ -15,6 +15,7 @@ from core.errors import NotFound
 from core.house import House
 from core.ids import to_uuid
 from core.reading.calling_off import may_stop, stop_asked
+from core.reading.decided import decided
 from core.reading.lines import lines_shown
 from core.reading.reader import Reader, whole_of
 from core.reading.requests import PROPOSALS_OF, QUESTIONS_OF, for_you, proposal_shown, question_shown
@@ -60,7 +61,7 @@ def pane(house: House, tx: Tx, reader: Reader, id: str, upto: int) -> Pane:
     above = receipts.get(tx, row.parent) if row.parent else None
     yours = any(where == id for _, where in for_you(tx, reader))
     return Pane(
-        node=node_of(house, row, of, content, yours),
+        node=node_of(house, row, of, content, yours, decided(tx, of.id).pieces.get(id, "")),
         root=to_uuid(of.id),
         place=tx.one(_BEFORE, parent=row.parent, id=id).n if above else 1,
         siblings=above.handed_on if above else 1,

@@ -8,14 +8,16 @@ for choose pieces here, so that what is left out can be counted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import bindparam, or_, select
 
+from core.asking import held
 from core.house import House
 from core.reading import outline as outlines
+from core.reading.decided import decided
 from core.reading.outline import Outline, in_hundreds
 from core.reading.reader import Reader, skill_label, whole_of
 from core.reading.requests import for_you
@@ -40,8 +42,8 @@ _ASKED = tuple(
         .order_by(table.c.asked_at, table.c.id)
     )
     for table, more in (
-        (proposal, (proposal.c.decided_at.is_(None),)),
-        (help, (help.c.help_from == "Person",)),
+        (proposal, (proposal.c.decided_at.is_(None), held.not_held(proposal))),
+        (help, (help.c.help_from == "Person", held.not_held(help))),
     )
 )
 
@@ -69,7 +71,8 @@ def yours_of(tx: Tx, reader: Reader, root: str) -> set[str]:
 
 
 def asked_of(tx: Tx, root: str) -> list[str]:
-    """The pieces of a whole that wait for a person themselves, those that asked first before the others."""
+    """The pieces of a whole that wait for a person themselves, those that asked first before the others. What was
+    decided and is held waits for nobody (rule P5)."""
     return list(dict.fromkeys(row.piece for statement in _ASKED for row in tx.all(statement, root=root)))
 
 
@@ -77,7 +80,8 @@ def tree_page(house: House, tx: Tx, reader: Reader, id: str, ask: TreeAsk) -> Tr
     """What a page shows of a whole. What is looked for is sought in the names, in whom a piece waits for, and, for
     those who may read it, in the content (rule R8)."""
     of = whole_of(tx, reader, id)
-    outline = outlines.read(tx, of.id, yours_of(tx, reader, of.id))
+    by = decided(tx, of.id).pieces
+    outline = outlines.read(tx, of.id, yours_of(tx, reader, of.id), by)
     asked = [piece for piece in asked_of(tx, of.id) if piece in outline.of]
     usual: TreeShow = "going" if len(outline.of) > FIRST and not outline.final(of.id) else "all"
     show = ask.show or usual
@@ -86,7 +90,7 @@ def tree_page(house: House, tx: Tx, reader: Reader, id: str, ask: TreeAsk) -> Tr
     if ask.chosen is not None and ask.chosen.hex in outline.of and found is None:
         layout.lead_to(ask.chosen.hex)
     layout.lay()
-    maker = Maker(house, tx, of, reader, outline)
+    maker = Maker(house, tx, of, reader, outline, by)
     keys = [placed[0] for placed in layout.rows if placed[1] is not None]
     made = maker.rows({key: level for key, level, _ in layout.rows if level is not None}, layout.parents, found or ())
     rows: list[TreeRow | TreeRest] = []
@@ -298,8 +302,11 @@ class _Layout:
 class Maker:
     """Makes rows from an outline and the receipts of the pieces that are shown."""
 
-    def __init__(self, house: House, tx: Tx, of: Any, reader: Reader, outline: Outline) -> None:
+    def __init__(
+        self, house: House, tx: Tx, of: Any, reader: Reader, outline: Outline, decided_by: Mapping[str, str]
+    ) -> None:
         self._house = house
+        self._decided_by = decided_by  # by piece
         self._tx = tx
         self._of = of
         self._content = reader.content(of)
@@ -321,7 +328,10 @@ class Maker:
     def _piece(self, receipt: Any, level: int, is_open: bool) -> TreeRow:
         outline, key = self._outline, receipt.id
         bare = outline.of[key]
-        node = node_of(self._house, receipt, self._of, self._content, bare.base is Stand.YOURS)
+        node = node_of(
+            *(self._house, receipt, self._of, self._content, bare.base is Stand.YOURS),
+            decided_by=self._decided_by.get(key, ""),
+        )
         live = outline.live.get(key, {})
         going = tuple(self._house.label(outline.of[id].agent) for id in live) if len(live) == 1 else ("",) * len(live)
         place, siblings = outline.place(key)

@@ -11,6 +11,7 @@ from core import receipts
 from core.clock import from_micros
 from core.house import House
 from core.ids import to_uuid
+from core.reading.decided import Decided, decided
 from core.reading.reader import Reader, at, may_stop, skill_label, whole_of
 from core.reading.requests import for_you
 from core.sql import Statement
@@ -106,16 +107,17 @@ def works(house: House, tx: Tx, reader: Reader, show: str, most: int, before: tu
     opened, than = before or (2**62, "g")
     everything = 1 if reader.id is None or reader.may.supervises_agents or reader.may.audits_agents else 0
     found = tx.all(_WORKS[show], who=reader.id, everything=everything, opened=opened, than=than, most=most)
-    yours = for_you(tx, reader)
-    return [_work(house, reader, row, yours) for row in found]
+    yours, held = for_you(tx, reader), decided(tx)
+    return [_work(house, reader, row, yours, held) for row in found]
 
 
 def one_work(house: House, tx: Tx, reader: Reader, id: str, *, counted: bool) -> Work:
     of = whole_of(tx, reader, id)
-    return _work(house, reader, tx.one(_WORK if counted else _HEAD, root=of.id, most=1), for_you(tx, reader))
+    row = tx.one(_WORK if counted else _HEAD, root=of.id, most=1)
+    return _work(house, reader, row, for_you(tx, reader), decided(tx, of.id))
 
 
-def _work(house: House, reader: Reader, row: Any, yours: Sequence[tuple[str, str]]) -> Work:
+def _work(house: House, reader: Reader, row: Any, yours: Sequence[tuple[str, str]], held: Decided) -> Work:
     content = reader.content(row)
     mine = may_stop(reader, row)
     return Work(
@@ -140,6 +142,7 @@ def _work(house: House, reader: Reader, row: Any, yours: Sequence[tuple[str, str
         stopping=row.top_closing is not None and row.top_ended_at is None,
         may_stop=mine and row.top_ended_at is None,
         content=content,
+        decided_by=held.wholes.get(row.id, ""),
     )
 
 
@@ -199,12 +202,12 @@ def _nodes(house: House, tx: Tx, reader: Reader, of: Any, rows: Iterable[Any]) -
     for row in rows:
         below.setdefault(row.parent, []).append(row)
     mine = {where for root, where in for_you(tx, reader) if root == of.id}
-    content = reader.content(of)
+    content, held = reader.content(of), decided(tx, of.id).pieces
     nodes: list[WorkNode] = []
     todo = list(reversed(below.get(None, [])))
     while todo:
         row = todo.pop()
-        nodes.append(node_of(house, row, of, content, row.id in mine))
+        nodes.append(node_of(house, row, of, content, row.id in mine, held.get(row.id, "")))
         todo.extend(reversed(below.get(row.id, [])))
     return nodes
 
@@ -228,7 +231,7 @@ NODE = (
 )
 
 
-def node_of(house: House, row: Any, of: Any, content: bool, yours: bool) -> WorkNode:
+def node_of(house: House, row: Any, of: Any, content: bool, yours: bool, decided_by: str = "") -> WorkNode:
     return WorkNode(
         piece=to_uuid(row.id),
         parent=to_uuid(row.parent) if row.parent else None,
@@ -252,4 +255,5 @@ def node_of(house: House, row: Any, of: Any, content: bool, yours: bool) -> Work
         abandoned=row.abandoned,
         waits_for_you=yours,
         waits_since=at(row.waits_since),
+        decided_by=decided_by,
     )

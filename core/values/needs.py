@@ -43,6 +43,7 @@ class Active:
     limit_micros: int
     opened_at: datetime
     ended_at: datetime | None
+    decided_by: str = ""  # whose decision is held, where nobody else is needed
 
 
 @dataclass(frozen=True, slots=True)

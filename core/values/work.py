@@ -66,6 +66,7 @@ class WorkNode:
     abandoned: bool = False  # closed because whatever was doing it is gone
     waits_for_you: bool = False  # an undecided proposal or open question of this piece is this reader's to answer
     waits_since: datetime | None = None  # when it began to wait
+    decided_by: str = ""  # whose decision on what it waits for is held: it can be taken back still
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,7 @@ class Work:
     stopping: bool = False
     may_stop: bool = False
     content: bool = False  # whether this reader is shown what was said and changed (R8)
+    decided_by: str = ""  # whose decision is held, where nobody else is needed
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,9 @@ function keep(message) {
   parts.innerHTML = message.data;
   for (const part of parts.content.querySelectorAll("hx-partial")) {
     const row = document.querySelector(part.getAttribute("hx-target")), made = part.querySelector("[role=row]");
-    if (!made || !row?.matches("[role=row]") || !touched(row)) continue;
+    if (!made || !row?.matches("[role=row]")) continue;
+    kept.delete(row.id); // what was kept is older
+    if (!touched(row)) continue;
     kept.set(row.id, made);
     row.dataset.changed = "";
     part.remove();

@@ -10,7 +10,15 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open, Serve
 from tests.browser.serving import HELD, Server
 from tests.browser.test_keys import strike
-from tests.browser.walking import expect_waiting, give_with_note, reload_until, sign_in, times_written
+from tests.browser.walking import (
+    expect_live,
+    expect_waiting,
+    give_with_note,
+    reload_until,
+    row,
+    sign_in,
+    times_written,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -63,6 +71,33 @@ def test_a_yes_that_is_left_alone_is_carried_out_once_and_its_receipt_says_so_by
     assert times_written(page, whole) == 1
     page.goto(whole)
     reload_until(page, "Planner", "Done")
+
+
+def test_whoever_watches_the_tree_sees_at_once_that_somebody_has_decided_and_that_it_was_taken_back(
+    serve: Serve, fresh: Open
+) -> None:  # P5
+    page = fresh()
+    server = serve("tests.browser.at_once:patient")
+    sign_in(page, server, "Mia")
+    whole = give_with_note(page, "Watched")
+    card, watching = page.url, page.context.new_page()
+    watching.goto(f"{whole}?piece={whole.rsplit('/', 1)[1]}")
+    expect_live(watching)
+    expect(row(watching, "Collator")).to_contain_text("Waits for you")
+    page.get_by_role("button", name="Approve", exact=True).click()
+    expect(row(watching, "Collator")).to_contain_text("Decided by Mia")
+    expect(watching.locator("#head")).to_contain_text("Decided by Mia")
+    watching.reload()
+    expect(row(watching, "Collator")).to_contain_text("Decided by Mia")
+    row(watching, "Collator").get_by_role("link", name=re.compile("^Collator ")).click()
+    expect(watching.locator("#pane")).to_contain_text(
+        "Mia has decided. Until that is carried out, it can be taken back."
+    )
+    watching.locator("h1").click()  # a row that has the focus in it is left as it is
+    page.locator("#held").get_by_role("button", name="Undo").click()
+    page.wait_for_url(card)
+    expect(row(watching, "Collator")).to_contain_text("Waits for you")
+    expect(watching.locator("#pane")).to_contain_text("Waits for a decision from Mia")
 
 
 def test_on_a_wide_page_the_next_request_opens_and_the_line_over_it_takes_the_last_decision_back(

@@ -39,6 +39,7 @@ async def whole(visit: NamedDependency[Visit], root: FromPath[UUID]) -> Response
     stream goes on from there."""
     desk = visit.desk
     work = await desk.work(root)  # before the rows: the stream then repeats a change rather than missing one
+    decided = await desk.decided_in(work.root)
     view = View.of(work.root, visit.request.query_params)
     view = view.holding(await desk.tree_page(work.root, view.ask))
     return await visit.page(
@@ -46,6 +47,7 @@ async def whole(visit: NamedDependency[Visit], root: FromPath[UUID]) -> Response
         nav="work",
         work=work,
         view=view,
+        decided=decided,
         pane=await desk.pane(view.ask.chosen or work.root),
         lines=await desk.lines(work.root, after=max(0, work.lines - TAIL), limit=TAIL),
         verdict=await desk.verify_trace(work.root) if work.lines <= CHECKED else None,
