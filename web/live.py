@@ -30,7 +30,8 @@ from core.desk import Show
 from core.errors import HandonError
 from core.reading import Followed
 from core.values import Stopping
-from web.deps import Visit, aware, visit
+from web.came import CameWatch
+from web.deps import Visit, aware, uuid_in, visit
 from web.following import WholeWatch
 from web.needs import Needs, what_needs
 from web.outline import View, marks_in, pieces_in
@@ -44,6 +45,7 @@ REST_NOW = 1.0  # of a stream that reads much for each
 ADD_UP_AGAIN = 10.0  # seconds after which it has what is spent added up again
 CHECK_AGAIN = timedelta(minutes=1)  # after which a stream has the records read again
 ASK_AGAIN = 30.0  # seconds after which the session and the rights are read anew
+TOGETHER = 50  # requests that were decided together
 BEAT = 15  # seconds of silence after which the reader is told that the stream still stands
 
 
@@ -224,6 +226,7 @@ async def stream(
     record: FromQuery[UUID | None] = None,
     until: Annotated[int, QueryParameter(ge=0)] = 0,
     start: FromQuery[bool] = False,
+    came: FromQuery[str] = "",
 ) -> ASGIApp:
     """The stream of one page. What its reader may not see is not found, before anything is sent."""
     watch: Watch
@@ -240,6 +243,11 @@ async def stream(
     elif audit is not None:
         watch = AuditWatch(audit)
         await visit.desk.recorded()
+    elif came:
+        ids = tuple(id for part in came.split(",")[:TOGETHER] if (id := uuid_in(part)))
+        for id in ids:
+            await visit.desk.proposal(id)
+        watch = CameWatch(ids, REST)
     elif start:
         watch = StartWatch()
     else:

@@ -63,8 +63,10 @@ function show(why = "") {
 function count(form) {
   const number = form.querySelectorAll("input[name=item]:checked").length;
   for (const button of form.querySelectorAll("[data-counts]")) {
+    const words = button.querySelector("[data-words]");
+    if (!words) continue; // it is being sent, and stays as it is
     button.disabled = !number;
-    button.querySelector("[data-words]").textContent = number ? `${button.dataset.counts} ${number}` : `${button.dataset.counts} those checked`;
+    words.textContent = number ? `${button.dataset.counts} ${number}` : `${button.dataset.counts} those checked`;
   }
 }
 

@@ -137,6 +137,11 @@ def busy(**settings: Any) -> Agency:
     )
 
 
+def held(**settings: Any) -> Agency:
+    """The same, where a decision can be taken back for five seconds."""
+    return busy(**{"undo_for": timedelta(seconds=5)} | settings)
+
+
 async def open_demo(agency: Agency) -> None:
     if await agency.people():
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -98,6 +99,35 @@ def test_whoever_watches_the_tree_sees_at_once_that_somebody_has_decided_and_tha
     page.wait_for_url(card)
     expect(row(watching, "Collator")).to_contain_text("Waits for you")
     expect(watching.locator("#pane")).to_contain_text("Waits for a decision from Mia")
+
+
+def test_what_was_decided_together_is_released_or_taken_back_before_whoever_looks_on(
+    serve: Serve, fresh: Open
+) -> None:  # P5
+    page = fresh()
+    server = serve("tests.browser.busy:held", HANDON_BUSY=json.dumps([{"legs": 1, "notes": 6, "about": "Maps"}]))
+    sign_in(page, server, "Mia")
+    expect_waiting(page, 6)
+
+    def approve_three() -> None:
+        page.goto(f"{server.base}/inbox")
+        page.get_by_role("link", name=re.compile("together|×")).first.click()
+        for box in page.get_by_role("checkbox").all()[:3]:
+            box.check()
+        page.get_by_role("button", name="Approve 3").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("All 3 decided")
+        expect(page.locator(".items")).to_contain_text("goes to Hand at")
+
+    approve_three()
+    page.get_by_role("button", name="Undo all 3").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("All 3 taken back")
+    expect_waiting(page, 6)
+    approve_three()
+    items = page.locator(".item")
+    for n in range(3):
+        expect(items.nth(n)).to_contain_text("Hand was told")
+    expect(page.get_by_role("button", name=re.compile("^Undo"))).to_have_count(0)
+    expect_waiting(page, 3)
 
 
 def test_on_a_wide_page_the_next_request_opens_and_the_line_over_it_takes_the_last_decision_back(

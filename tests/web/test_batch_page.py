@@ -142,8 +142,18 @@ async def test_those_checked_are_decided_one_by_one_and_what_was_decided_meanwhi
     assert "What waits is no longer what you saw" in came
     assert came.count("goes to Marker at 09:00:05") == 2 and "Undo all 2" in came
     assert await desk.waiting_count() == 2 and await site.the_note() == ""  # held: nothing has run
-    await clock.advance(FIVE)
-    assert await site.the_note() == "b b "  # each by itself
+    held = [one.split(".")[0] for one in chosen[1:3]]
+    async with site.stream(browser, f"/live?came={','.join(held)}") as stream:
+        first = (await stream.html())["data"]
+        assert first.count("goes to Marker at") == 2 and "Undo all 2" in first
+        await clock.advance(FIVE)
+        assert await site.the_note() == "b b "  # each by itself
+        last = (await stream.html())["data"]
+        while last.count("Marker was told") < 1:
+            last = (await stream.html())["data"]
+        while "Undo" in last:
+            last = (await stream.html())["data"]
+    assert (await browser.get(f"/live?came={UUID(int=1)}")).status_code == 404
 
 
 # P5, P6

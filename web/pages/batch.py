@@ -19,7 +19,8 @@ from litestar.response import Redirect
 
 from core.errors import HandonError, NotAllowed, NotFound
 from core.values import Batch, Proposal
-from web.deps import Visit, go
+from web.came import Came
+from web.deps import Visit, go, uuid_in
 
 MOST = 50
 NO_ACT = "Nothing was decided: press Approve or Refuse for that."
@@ -39,8 +40,10 @@ class Asked:
     @classmethod
     def of(cls, visit: Visit) -> Asked:
         params = visit.request.query_params
-        ids = [id for part in str(params.get("ids", "")).split(",")[: MOST + 1] if (id := _uuid(part))]
-        return cls(tuple(ids), _uuid(params.get("in", "")), str(params.get("agent", "")), str(params.get("action", "")))
+        ids = [id for part in str(params.get("ids", "")).split(",")[: MOST + 1] if (id := uuid_in(part))]
+        return cls(
+            tuple(ids), uuid_in(params.get("in", "")), str(params.get("agent", "")), str(params.get("action", ""))
+        )
 
     @property
     def query(self) -> str:
@@ -56,19 +59,6 @@ class Asked:
         if self.work is None:
             raise NotFound("There are no such proposals.")
         return await visit.desk.batch(self.work, self.agent, self.action)
-
-
-@dataclass(frozen=True, slots=True)
-class Came:
-    """What came of one of them: as it stands now, and why nothing was done where nothing was."""
-
-    item: Proposal | None
-    why_not: str = ""
-
-    @property
-    def held(self) -> bool:
-        """Whether it can be taken back still."""
-        return self.item is not None and self.item.hold is not None and self.item.hold.lasts and not self.why_not
 
 
 @get("/inbox/batch")
@@ -97,7 +87,7 @@ async def decide(visit: NamedDependency[Visit]) -> Response[str]:
 async def undo(visit: NamedDependency[Visit]) -> Response[str]:
     """Take back those of them that are held still; of each other what came of it."""
     form = await visit.request.form()
-    ids = [id for name, value in form.multi_items() if name == "item" and (id := _uuid(str(value)))]
+    ids = [id for name, value in form.multi_items() if name == "item" and (id := uuid_in(str(value)))]
     came = []
     for id in ids[:MOST]:
         try:
@@ -111,7 +101,7 @@ async def undo(visit: NamedDependency[Visit]) -> Response[str]:
 async def _decided(visit: Visit, act: str, chosen: str, reason: str, works: set[UUID]) -> Came:
     """Decide one: "id.fingerprint". `works`: the one work of this batch, once it is known."""
     part, _, shown = chosen.partition(".")
-    id, hold = _uuid(part), visit.agency.settings.undo_for or None
+    id, hold = uuid_in(part), visit.agency.settings.undo_for or None
     if id is None:
         return Came(None, "There is no such proposal.")
     try:
@@ -166,13 +156,6 @@ def _same(items: Sequence[Proposal]) -> dict[UUID, int]:
     return {
         one.id: first[one.fingerprint] for n, one in enumerate(items, 1) if first.setdefault(one.fingerprint, n) != n
     }
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 handlers = (together, decide, undo)
