@@ -215,7 +215,7 @@ class StartWatch:
 async def stream(
     visit: NamedDependency[Visit],
     work: FromQuery[UUID | None] = None,
-    after: Annotated[int, QueryParameter(ge=0)] = 0,
+    after: FromQuery[str] = "0",
     inbox: FromQuery[bool] = False,
     item: FromQuery[UUID | None] = None,
     was: FromQuery[str] = "",
@@ -279,10 +279,11 @@ async def _whole(visit: Visit, work: UUID, after: int) -> WholeWatch:
     return WholeWatch(root, after, view, followed, REPLAY, REST, held)
 
 
-def _cursor(visit: Visit, after: int) -> int:
-    """Where a reader who comes back left off; else where the page was made."""
+def _cursor(visit: Visit, after: str) -> int:
+    """Where a reader who comes back left off; else where the page was made. (The pages of the inbox name a place in
+    the list by the same word, which is no number.)"""
     last = visit.request.headers.get("last-event-id", "")
-    return int(last) if last.isascii() and last.isdigit() and len(last) < 16 else after
+    return int(next((text for text in (last, after) if text.isascii() and text.isdigit() and len(text) < 16), 0))
 
 
 async def _events(first: Visit, watch: Watch, stop: anyio.Event) -> AsyncIterator[ServerSentEvent]:

@@ -3,7 +3,12 @@ import { acts } from "./keys.js";
 
 // Requests that are looked at together: chosen in the list by key, and how many are checked on their page.
 const MOST = 50, ROW = "#waits .req[data-of]";
-const picked = new Map(); // of each that is selected: its work
+// A selection lasts as long as the tab, over all pages of the list: by person, of each request its work.
+const KEPT = `handon-picked ${document.querySelector(".menu-line")?.textContent ?? ""}`;
+const kept = () => { try { return JSON.parse(sessionStorage.getItem(KEPT) ?? "[]"); } catch { return []; } };
+const keep = () => { try { sessionStorage.setItem(KEPT, JSON.stringify([...picked])); } catch { /* no store: it lasts for this page */ } };
+const picked = new Map(kept());
+const met = new Set(); // those that this page has shown
 
 const say = (text) => { const region = document.getElementById("say"); if (region) region.textContent = text; };
 const idOf = (row) => row.parentElement.id.slice(2);
@@ -45,6 +50,7 @@ function extend(by) {
 }
 
 function show(why = "") {
+  keep();
   for (const row of document.querySelectorAll(ROW)) {
     const is = picked.has(idOf(row)), mark = row.querySelector("[data-mark]");
     row.toggleAttribute("data-picked", is);
@@ -54,7 +60,8 @@ function show(why = "") {
   const bar = document.getElementById("picks");
   if (!bar) return;
   bar.hidden = !picked.size && !why;
-  bar.querySelector("b").textContent = why || `${picked.size} selected`;
+  const away = [...picked.keys()].filter((id) => !document.getElementById(`r-${id}`)).length;
+  bar.querySelector("b").textContent = why || `${picked.size} selected${away ? `, ${away} of them not on this page` : ""}`;
   const link = bar.querySelector("a");
   link.hidden = !picked.size;
   link.href = `/inbox/batch?ids=${[...picked.keys()].join(",")}`;
@@ -84,14 +91,18 @@ function unfold() {
 
 function batch(root) {
   unfold();
-  for (const id of picked.keys()) if (!document.getElementById(`r-${id}`)) picked.delete(id); // decided, or on another page
-  if (picked.size || document.querySelector("[data-picked]")) show();
+  for (const id of picked.keys()) {
+    if (document.getElementById(`r-${id}`)) met.add(id);
+    else if (met.has(id)) picked.delete(id); // it was here and is not any more: somebody has decided
+  }
+  if (picked.size || !document.getElementById("picks")?.hidden) show();
   for (const form of root.querySelectorAll("form[data-batch]")) {
     count(form);
     form.querySelector("[data-all]")?.removeAttribute("hidden");
   }
 }
 
+document.addEventListener("submit", (event) => { if (event.target.matches("form[data-batch]")) { picked.clear(); keep(); } });
 document.addEventListener("change", (event) => { const form = event.target.closest("form[data-batch]"); if (form) count(form); });
 document.addEventListener("click", (event) => {
   if (event.target.closest("#picks button")) { picked.clear(); show(); told(); }

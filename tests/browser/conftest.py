@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, StorageState, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Response, StorageState, expect, sync_playwright
 
 from tests.browser.earlier import open_earlier
 from tests.browser.serving import BINDERY, Server
@@ -79,7 +79,8 @@ def signed_in(chromium: Browser, shop: Server) -> dict[str, StorageState]:
 def fresh(chromium: Browser) -> Iterator[Open]:
     """A page of a browser that nobody used before: `fresh()`, with settings as for a context of playwright's.
 
-    At the end no page may have had an error in its script or broken its own security policy.
+    At the end no page may have had an error in its script, broken its own security policy, or asked for a stream that
+    there is not.
     """
     contexts: list[BrowserContext] = []
     faults: list[str] = []
@@ -88,11 +89,16 @@ def fresh(chromium: Browser) -> Iterator[Open]:
         if "Content Security Policy" in message.text:
             faults.append(message.text)
 
+    def answered(response: Response) -> None:
+        if "/live?" in response.url and response.status in (400, 422, 500):
+            faults.append(f"{response.status}: {response.url}")
+
     def open_page(**settings: Any) -> Page:
         context = chromium.new_context(**settings)
         context.set_default_timeout(WAIT)
         context.on("weberror", lambda error: faults.append(str(error.error)))
         context.on("console", heard)
+        context.on("response", answered)
         contexts.append(context)
         return context.new_page()
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
-from tests.browser.walking import expect_waiting, give_with_note, sign_in, unfold
+from tests.browser.walking import expect_live, expect_waiting, give_with_note, sign_in, unfold
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -124,6 +124,46 @@ def test_g_and_a_letter_go_to_a_page(mias: Open, shop: Server) -> None:
     strike(page, "g")
     page.keyboard.press("w")
     page.wait_for_url(re.compile(r"/work$"))
+
+
+def test_a_selection_lasts_over_the_pages_of_the_list_and_drops_what_somebody_decided(
+    serve: Serve, fresh: Open
+) -> None:
+    errands = [{"legs": 70, "notes": 1, "about": "Maps"}]
+    server, page = serve("tests.browser.busy:busy", HANDON_BUSY=json.dumps(errands)), fresh()
+    sign_in(page, server, "Mia")
+    expect_waiting(page, 70)
+
+    def take(row: int) -> None:
+        unfold(page)
+        page.locator(".singles .req").nth(row).focus()
+        strike(page, "x")
+
+    page.goto(f"{server.base}/inbox")
+    bar = page.locator("#picks b")
+    take(1)
+    take(2)
+    expect(bar).to_have_text("2 selected")
+    page.get_by_role("link", name=re.compile("^(More|Next|Older|Later)")).last.click()
+    expect(bar).to_have_text("2 selected, 2 of them not on this page")
+    expect_live(page)
+    take(3)
+    expect(bar).to_have_text("3 selected, 2 of them not on this page")
+    page.reload()
+    expect(bar).to_have_text("3 selected, 2 of them not on this page")
+    unfold(page)
+    other = page.context.new_page()
+    other.goto(f"{server.base}{page.locator('.req[data-picked]').get_attribute('href')}")
+    other.get_by_role("button", name="Approve", exact=True).click()
+    expect(bar).to_have_text("2 selected, 2 of them not on this page")  # that one was decided
+    page.locator("#picks").get_by_role("link").click()
+    expect(page.get_by_role("checkbox")).to_have_count(2)
+    page.get_by_role("button", name="Check all 2").click()
+    page.get_by_role("button", name="Approve 2").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("All 2 decided")
+    page.goto(f"{server.base}/inbox")
+    expect(page.locator("#picks")).to_be_hidden()
+    expect_waiting(page, 67)
 
 
 def test_x_and_shift_select_rows_of_one_work_that_are_decided_together(serve: Serve, fresh: Open) -> None:
