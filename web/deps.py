@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
-from uuid import UUID
 
 from litestar import Request, Response
 from litestar.response import Redirect
@@ -80,14 +79,6 @@ def go(address: str) -> Redirect:
 def aware(moment: datetime) -> datetime:
     """A time from an address: one that names no zone is in UTC."""
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-
-
-def uuid_in(text: str) -> UUID | None:
-    """The id that an address or a form names; None where it names none."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
 
 
 def may_open(page: str, may: Abilities) -> bool:

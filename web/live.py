@@ -31,8 +31,9 @@ from core.errors import HandonError
 from core.reading import Followed
 from core.values import Stopping
 from web.came import CameWatch
-from web.deps import Visit, aware, uuid_in, visit
+from web.deps import Visit, aware, visit
 from web.following import WholeWatch
+from web.naming import uuid_in
 from web.needs import Needs, what_needs
 from web.outline import View, marks_in, pieces_in
 from web.recording import RecordWatch

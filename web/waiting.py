@@ -13,33 +13,42 @@ from core.desk import Desk
 from core.errors import NotFound
 from core.values import Proposal, Question, Waiting
 from core.words import label_of
+from web.naming import uuid_in
 
 Request = Proposal | Question
 
 
 @dataclass(frozen=True, slots=True)
 class Sieve:
-    """What of the inbox is shown, as its address has it: a kind, an agent, a whole, and where a page begins."""
+    """What of the inbox is shown, as its address has it: a kind, an agent, a whole, and where a page begins. With a "-"
+    before it, an agent or a whole is left out, and all the others are shown."""
 
     kind: Literal["", "proposal", "question"] = ""
     agent: str = ""
     work: UUID | None = None
+    but_agent: str = ""
+    but_work: UUID | None = None
     after: str = ""
 
     @classmethod
     def of(cls, params: Mapping[str, Any]) -> Sieve:
         """From an address. What no filter can be is none."""
         kind = params.get("kind", "")
-        try:
-            work = UUID(params["in"]) if params.get("in") else None
-        except ValueError:
-            work = None
+        agent, work = str(params.get("agent", ""))[:200], str(params.get("in", ""))
+        out, away = agent.startswith("-"), work.startswith("-")
         known: Literal["", "proposal", "question"] = kind if kind in ("proposal", "question") else ""
-        return cls(known, str(params.get("agent", ""))[:200], work, str(params.get("after", ""))[:200])
+        return cls(
+            kind=known,
+            agent="" if out else agent,
+            work=None if away else uuid_in(work),
+            but_agent=agent[1:] if out else "",
+            but_work=uuid_in(work[1:]) if away else None,
+            after=str(params.get("after", ""))[:200],
+        )
 
     @property
     def narrows(self) -> bool:
-        return bool(self.kind or self.agent or self.work)
+        return bool(self.kind or self.agent or self.work or self.but_agent or self.but_work)
 
     @property
     def keep(self) -> str:
@@ -51,7 +60,9 @@ class Sieve:
         return self._query(after)
 
     def _query(self, after: str) -> str:
-        parts = {"kind": self.kind, "agent": self.agent, "in": str(self.work or ""), "after": after}
+        agent = f"-{self.but_agent}" if self.but_agent else self.agent
+        work = f"-{self.but_work}" if self.but_work else str(self.work or "")
+        parts = {"kind": self.kind, "agent": agent, "in": work, "after": after}
         query = urlencode({name: value for name, value in parts.items() if value})
         return f"?{query}" if query else ""
 
@@ -99,7 +110,15 @@ def _text(value: object) -> str:
 
 async def what_waits(desk: Desk, sieve: Sieve, item: UUID | None = None) -> Waiting:
     """The page of the list that an address asks for; with an opened request the one that holds it."""
-    return await desk.waiting(kind=sieve.kind, agent=sieve.agent, work=sieve.work, after=sieve.after, item=item)
+    return await desk.waiting(
+        kind=sieve.kind,
+        agent=sieve.agent,
+        work=sieve.work,
+        but_agent=sieve.but_agent,
+        but_work=sieve.but_work,
+        after=sieve.after,
+        item=item,
+    )
 
 
 async def begun_of(desk: Desk, item: UUID) -> dict[str, dict[str, str]]:

@@ -45,19 +45,21 @@ class Decides(Rules):
         kind: Literal["", "proposal", "question"] = "",
         agent: str = "",
         work: UUID | None = None,
+        but_agent: str = "",
+        but_work: UUID | None = None,
         after: str = "",
         item: UUID | None = None,
     ) -> Waiting:
         """What waits for this person as the inbox lists it, a page at a time: by whole, what is due first on top.
 
-        Narrowed to a kind, an agent's name and a whole where given; `after` is the mark of the page before. With
-        `item` it is the page that holds that request, and says its place.
+        Narrowed to a kind, an agent's name and a whole where given, or to all but an agent's or a whole's; `after` is
+        the mark of the page before. With `item` it is the page that holds that request, and says its place.
         """
-        whole, one = work.hex if work else "", item.hex if item else None
+        sieve = {"kind": kind, "agent": agent, "but_agent": but_agent}
+        sieve |= {"whole": work.hex if work else "", "but_whole": but_work.hex if but_work else ""}
+        one = item.hex if item else None
         return await self._read(
-            lambda tx, reader: reading.waiting(
-                self._house, tx, reader, kind=kind, agent=agent, whole=whole, after=after, item=one
-            )
+            lambda tx, reader: reading.waiting(self._house, tx, reader, **sieve, after=after, item=one)
         )
 
     async def batch(self, work: UUID, agent: str, action: str) -> Batch:

@@ -109,7 +109,11 @@ def _any_or(column: Any, name: str) -> Any:
 
 _sifted = (
     select(_all)
-    .where(_any_or(_all.c.kind, "kind"), _any_or(_all.c.agent, "agent"), _any_or(_all.c.root, "whole"))
+    .where(
+        *(_any_or(_all.c.kind, "kind"), _any_or(_all.c.agent, "agent"), _any_or(_all.c.root, "whole")),
+        _all.c.agent != bindparam("but_agent", type_=String),
+        _all.c.root != bindparam("but_whole", type_=String),
+    )
     .subquery("sifted")
 )
 _same = (_sifted.c.root, _sifted.c.agent, _sifted.c.action)
@@ -171,13 +175,25 @@ _PLACE = Statement(select(_bare.c.n, _bare.c.before, _bare.c.after).where(_bare.
 
 
 def waiting(
-    house: House, tx: Tx, reader: Reader, *, kind: str, agent: str, whole: str, after: str, item: str | None
+    house: House,
+    tx: Tx,
+    reader: Reader,
+    *,
+    kind: str,
+    agent: str,
+    whole: str,
+    but_agent: str,
+    but_whole: str,
+    after: str,
+    item: str | None,
 ) -> Waiting:
-    """One page of what waits for the reader, narrowed to a kind, an agent and a whole where those are given. `after`
-    is the mark the page before ended with; with `item` it is the page that holds it, and its place is told."""
+    """One page of what waits for the reader, narrowed to a kind, an agent and a whole where those are given, or to all
+    but one. `after` is the mark the page before ended with; with `item` it is the page that holds it, and its place is
+    told."""
     if reader.id is None:
         return _made(house, reader, [], [], None, [], ())
     sieve = {"who": reader.id, "now": tx.now, "kind": kind, "agent": agent, "whole": whole}
+    sieve |= {"but_agent": but_agent, "but_whole": but_whole}
     facets = tx.all(_FACETS, who=reader.id, now=tx.now)
     place = tx.one(_PLACE, item=item, **sieve) if item else None
     skip = (place.n - 1) // PAGE * PAGE if place is not None else 0

@@ -93,6 +93,10 @@ async def test_a_filter_says_how_much_it_hides_and_the_badge_counts_all(database
         assert texts(clerks) == [["asked?"]]
         root = next(root for root, about, _ in everything.works if about == "notes")
         assert [group.number for group in (await desk.waiting(work=root)).groups] == [2]
+        for sieve in ({"but_work": root}, {"but_work": root, "but_agent": "Runner"}, {"but_agent": "Clerk"}):
+            shown = 2 if len(sieve) == 1 and "but_work" in sieve else 1
+            left = await desk.waiting(**sieve)
+            assert (left.shown, left.hidden, sum(group.number for group in left.groups)) == (shown, 4 - shown, shown)
         nothing = await desk.waiting(agent="Runner", kind="proposal")
         assert (nothing.shown, nothing.hidden, nothing.groups) == (0, 4, ())
 

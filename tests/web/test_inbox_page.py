@@ -48,6 +48,22 @@ async def test_a_filter_says_what_it_hides_and_is_kept_through_a_decision(site: 
     assert (await browser.get("/inbox?kind=nonsense&in=x&after=1.2.3&agent=None")).status_code == 200
 
 
+async def test_an_agent_or_a_work_is_left_out_by_a_filter_and_the_rest_is_shown(site: Site) -> None:
+    whole = await site.wants_to_write("Torn", about="Shelf 1")
+    await site.asks("Which blue?")
+    browser = await site.signed_in(site.mia)
+    words = text_of((await browser.get(f"/inbox?in=-{whole}")).text)
+    assert "All, but none in Shelf 1, 1 hidden by the filter" in words
+    assert "Write on A-1" not in words and "Which blue?" in words
+    page = (await browser.get("/inbox?agent=-Clerk")).text
+    assert "it hides all 2 requests" in text_of(page)
+    assert '<option value="-Clerk" selected>' in page
+    [question] = [request.id for request in await (await site.desk(site.mia)).questions()]
+    keep = f"?in=-{whole}"
+    assert f'href="/inbox/{question}{keep}"' in (await browser.get(f"/inbox{keep}")).text
+    assert (await browser.get("/inbox?in=-nonsense&agent=-")).status_code == 200
+
+
 async def test_previous_and_next_keep_the_order_and_n_goes_to_the_first(site: Site) -> None:
     for name in ("one", "two", "three"):
         await site.wants_to_write(name, about=name)

@@ -20,7 +20,8 @@ from litestar.response import Redirect
 from core.errors import HandonError, NotAllowed, NotFound
 from core.values import Batch, Proposal
 from web.came import Came
-from web.deps import Visit, go, uuid_in
+from web.deps import Visit, go
+from web.naming import uuid_in
 
 MOST = 50
 NO_ACT = "Nothing was decided: press Approve or Refuse for that."
