@@ -47,6 +47,7 @@ def places(server: Server) -> dict[str, str]:
     return {
         "waits": one(waits),
         "done": one("SELECT id FROM whole WHERE about = 'Rebinding MS-17'"),
+        "many": one("SELECT id FROM whole WHERE about = 'Rebinding MS-19'"),
         "part": one(f"SELECT id FROM piece WHERE agent = 'Collator' AND root = ({waits})"),
         "item": one(f"SELECT id FROM proposal WHERE root = ({waits})"),
     }

@@ -11,7 +11,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "rule": ("Mia", "/inbox/{item}/rule"),
     "aside": ("Mia", "/inbox/{item}/aside"),
     "hand-over": ("Mia", "/inbox/{item}/hand-over"),
-    "together": ("Mia", "/inbox/batch?in={waits}&agent=Collator&action=note_on_volume"),
+    "together": ("Mia", "/inbox/batch?in={many}&agent=Collator&action=note_on_volume"),
     "answered": ("Mia", "/inbox/answered"),
     "standing": ("Mia", "/inbox/standing"),
     "work": ("Mia", "/work/{waits}?piece={part}"),

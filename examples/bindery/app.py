@@ -102,7 +102,7 @@ def price_per_metre(colour: str) -> Decimal:
 
 @action("Write a note on the volume", says="Write on {volume.shelfmark}: {note}", reversible=True)
 def note_on_volume(ctx: Context, volume: Volume, note: str) -> str:
-    volume.note = note
+    volume.note = f"{volume.note}; {note}" if volume.note else note
     return f"Noted on {volume.shelfmark}."
 
 

@@ -1,4 +1,4 @@
-"""What `handon serve examples.bindery:bindery --demo` adds: two people, seven books, and work under way."""
+"""What `handon serve examples.bindery:bindery --demo` adds: two people, eight books, and work under way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from examples.bindery.app import BinderyRole, Planner, PlanRebinding, Volume
 if TYPE_CHECKING:
     from handon import Agency
 
-SHELFMARKS = tuple(f"MS-{number}" for number in range(12, 19))
+SHELFMARKS = tuple(f"MS-{number}" for number in range(12, 20))
 FIRST = "MS-14"  # the one whose work is under way when the first visitor comes
 
 

@@ -9,6 +9,7 @@ about from the brief, so a server that is started again goes on where it stood. 
     MS-16          the pricing talks its money away, and the plan is made without it
     MS-17          two notes, one after the other
     MS-18          the collator first hands back something that does not fit
+    MS-19          six notes at once, which are looked at together
 
 HANDON_DEMO_PACE stretches the pauses between answers; 0 leaves them out.
 """
@@ -52,6 +53,7 @@ class Story:
     colour: str = "natural linen"
     metres: str = "1.5"
     notes: tuple[Note, ...] = ()
+    at_once: bool = False  # all notes are asked for in one turn
     slips: bool = False  # the first count handed back is words where a number belongs
 
 
@@ -86,6 +88,24 @@ STORIES: Mapping[str, Story] = {
         ),
     ),
     "MS-18": Story(leaves=206, finding="Complete. Leaves 9 and 10 stick together.", metres="2", slips=True),
+    "MS-19": Story(
+        leaves=158,
+        finding="Six leaves are damaged.",
+        colour="natural linen",
+        metres="1.5",
+        notes=tuple(
+            Note(text, "The water came in from below, and six leaves have suffered. Each wants a note of its own.")
+            for text in (
+                "Leaf 12 stained, lower edge",
+                "Leaf 13 stained, lower edge",
+                "Leaf 14 cockled",
+                "Leaf 60 torn at the fold",
+                "Leaf 61 torn at the fold",
+                "Leaf 158 loose",
+            )
+        ),
+        at_once=True,
+    ),
 }
 
 # What the buyer compares before it settles on a price; asked for in one turn.
@@ -220,10 +240,10 @@ def collator(talk: Conversation) -> ModelAnswer:
     """Counts; wants each thing it found written down; hands back the count, and says so where a note was refused."""
     story, notes = talk.story, talk.of(NOTE)
     if len(notes) < len(story.notes) and NOTE in talk.offered:
-        note = story.notes[len(notes)]
-        return talk.says(
-            note.said, (NOTE, {"volume": talk.volume, "note": note.text}), tokens=talk.tokens(48 + len(note.said) // 4)
-        )
+        wanted = story.notes if story.at_once else story.notes[len(notes) :][:1]
+        calls = [(NOTE, {"volume": talk.volume, "note": note.text}) for note in wanted]
+        said = wanted[0].said
+        return talk.says(said, *calls, tokens=talk.tokens(28 + 20 * len(calls) + len(said) // 4))
     if story.slips and not talk.of(HAND_BACK):
         slip = {"leaves": "two hundred and six", "finding": story.finding}
         return talk.says("Counted twice, with the same result.", (HAND_BACK, slip), tokens=talk.tokens(41))

@@ -71,7 +71,7 @@ async def test_the_demo_is_set_up_once_however_often_it_is_opened(demo: Agency) 
     await open_demo(demo)
     await demo.settle()
     assert [person.name for person in await demo.people()] == ["Mia", "Noor"]
-    assert await demo.read(lambda session: session.scalar(select(func.count()).select_from(Volume))) == 7
+    assert await demo.read(lambda session: session.scalar(select(func.count()).select_from(Volume))) == 8
     assert len(await (await mias(demo)).works("all")) == 1
 
 
@@ -123,6 +123,21 @@ async def test_two_notes_are_asked_for_one_after_the_other(demo: Agency) -> None
         await demo.settle()
     assert notes == ["Leaf 3 torn, lower corner", "Leaves 81-88 bound upside down"]
     assert await Trajectory(demo, whole).tree() == DONE
+
+
+async def test_six_notes_are_asked_for_at_once_and_all_that_are_approved_stand_on_the_volume(demo: Agency) -> None:
+    whole = await rebinding(demo, "MS-19")
+    mia = await mias(demo)
+    batch = await mia.batch(whole, "Collator", "note_on_volume")
+    notes = [str(proposal.arguments["note"]) for proposal in batch.items]
+    assert len(notes) == 6
+    for n, proposal in enumerate(batch.items):
+        await (mia.refuse(proposal.id, "It is dry by now.") if n == 2 else mia.approve(proposal.id))
+    await demo.settle()
+    assert await Trajectory(demo, whole).tree() == DONE
+    assert "Not all of it was noted." in (await plan_of(demo, whole))["summary"]
+    written = await demo.read(lambda session: session.scalar(select(Volume.note).where(Volume.shelfmark == "MS-19")))
+    assert sorted(str(written).split("; ")) == sorted(note for n, note in enumerate(notes) if n != 2)
 
 
 async def test_a_count_that_does_not_fit_is_handed_back_again(demo: Agency) -> None:
