@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -50,6 +51,27 @@ def test_an_argument_is_changed_before_it_runs_by_a_plain_form(plain: Open) -> N
     page.get_by_role("button", name="Approve with these changes").click()
     expect(page.locator(".receipt")).to_contain_text("You approved, with changes")
     expect(page.locator(".card ins")).to_have_text("Leaf 77 gone")
+
+
+def test_what_was_put_to_somebody_who_has_left_is_taken_over_by_the_sponsor_by_a_plain_form(
+    serve: Serve, fresh: Open
+) -> None:  # R10, P9
+    server = serve()
+    mia, noor = fresh(java_script_enabled=False), fresh(java_script_enabled=False)
+    sign_in(mia, server, "Mia")
+    mia.goto(f"{server.base}/work")
+    whole = give_with_note(mia, "Left behind")
+    card = mia.url
+    with sqlite3.connect(server.file) as database:
+        database.execute("UPDATE person SET deactivated_at = 1 WHERE name = 'Mia'")
+    sign_in(noor, server, "Noor")
+    noor.goto(card)
+    expect(noor.locator(".card")).to_contain_text("This was put to Mia, whose account was deactivated.")
+    noor.get_by_role("button", name="Take over").click()
+    noor.get_by_role("button", name="Approve", exact=True).click()
+    expect(noor.locator(".receipt")).to_contain_text("You approved")
+    assert times_written(noor, whole) == 1
+    assert server.rows("SELECT count(*) FROM line WHERE kind = 'taken over'") == [(1,)]
 
 
 def open_first(page: Page, server: Server) -> None:
