@@ -6,7 +6,7 @@
 PORT ?= 8100
 HANDON_DATABASE ?=
 PYTHON ?= python3
-JOBS ?= 3
+JOBS ?= 2
 APP ?= examples.bindery:bindery
 
 VENV := .venv

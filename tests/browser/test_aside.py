@@ -11,7 +11,7 @@ from tests.browser.conftest import Open, Serve
 from tests.browser.test_keys import strike
 from tests.browser.walking import expect_waiting, give_with_note, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_a_request_is_handed_over_and_set_aside_by_keys_is_counted_no_more_and_is_found_and_brought_back(

@@ -12,7 +12,7 @@ from tests.browser.test_keys import strike
 from tests.browser.test_on_a_phone import PHONE, expect_fit
 from tests.browser.walking import approve, give_with_note
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_an_auditor_verifies_everything_finds_a_decision_and_checks_its_hash(mias: Open, noors: Open) -> None:

@@ -19,7 +19,7 @@ from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
 from tests.browser.walking import approve, give, give_with_note, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser, slow")]
+pytestmark = pytest.mark.browser
 
 PACKAGE = "axe-core@4.14.1"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "handon-tests"

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.conftest import Open, Serve
 from tests.browser.walking import WHOLE, expect_live, expect_waiting, give_errand, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser, slow")]
+pytestmark = pytest.mark.browser
 
 CALM = 900  # milliseconds: longer than keys stay dead after a card has opened or somebody typed
 CARD = re.compile(r"/inbox/[0-9a-f-]{36}$")

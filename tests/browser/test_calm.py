@@ -14,7 +14,7 @@ from tests.browser.serving import Server
 from tests.browser.walking import expect_live, give_errand, sign_in, unfold
 from tests.browser.watching import WATCH, delays, drift, follow, shifts
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser, slow")]
+pytestmark = pytest.mark.browser
 
 APP = "tests.browser.busy:busy"
 STEADY = {"legs": 20, "looks": 40, "pause": 1600}  # some 20 lines a second

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Open
 from tests.browser.walking import give_with_note
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_a_reason_survives_what_arrives_and_is_there_in_another_browser(mias: Open) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 from tests.browser.conftest import Open
 from tests.browser.test_axe import SUPERVISORS, pages  # noqa: F401 - a fixture, and the addresses beside it
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 # 1280 by 1024 at 400 %, which is as wide as the narrowest phone.
 NARROW = {"width": 320, "height": 256}

@@ -11,7 +11,7 @@ from tests.browser import hostile
 from tests.browser.conftest import Open, Serve
 from tests.browser.walking import approve, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 APP = "tests.browser.hostile:shelves"
 

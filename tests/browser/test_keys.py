@@ -13,7 +13,7 @@ from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
 from tests.browser.walking import expect_live, expect_waiting, give_with_note, sign_in, unfold
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 CALM = 900  # milliseconds: longer than keys stay dead after a card has opened or somebody typed
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Open
 from tests.browser.walking import give_with_note
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_the_palette_finds_by_keyboard_and_gives_the_focus_back(mias: Open) -> None:

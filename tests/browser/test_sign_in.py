@@ -14,7 +14,7 @@ from tests.browser.conftest import Open, Serve
 from tests.browser.test_axe import _faults, axe
 
 __all__ = ["axe"]
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture

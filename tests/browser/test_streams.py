@@ -23,7 +23,7 @@ from tests.browser.serving import ROOT, free_port
 from tests.browser.walking import approve, expect_live, give_errand, sign_in
 from tests.browser.watching import WATCH, delays, shown
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser, slow")]
+pytestmark = pytest.mark.browser
 
 APP = "tests.browser.busy:busy"
 CUTS = 50

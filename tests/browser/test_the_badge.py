@@ -13,7 +13,7 @@ from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
 from tests.browser.walking import approve, expect_live, expect_waiting, give_errand, sign_in, unfold
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 APP = "tests.browser.busy:busy"
 OPEN = """

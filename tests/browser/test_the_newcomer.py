@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Open, Serve
 from tests.browser.walking import WAITS, approve, expect_live, expect_waiting, give, row, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_a_newcomer_gives_work_watches_it_decides_and_sees_it_end(serve: Serve, fresh: Open) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Open, Serve
 from tests.browser.walking import WAITS, approve, expect_live, expect_waiting, give, row, sign_in, times_written
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_a_server_killed_while_a_note_waits_comes_back_with_it_and_the_note_is_written_once(

@@ -18,7 +18,7 @@ from tests.browser.conftest import Open
 from tests.browser.serving import Server
 from tests.browser.walking import give_with_note, row
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 CAST = (("Planner", "PriceCloth"), ("Buyer", "PriceCloth"), ("Collator", "PriceCloth"))
 SMALL = Shape(pieces=60, heads=8, depth=3, under=7, live=0.5, waiting=2)

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Open
 from tests.browser.walking import WAITS, approve, expect_live, give_with_note, row, times_written
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_whoever_decides_second_is_told_who_did_and_when(mias: Open) -> None:

@@ -21,7 +21,7 @@ from tests.browser.walking import (
     times_written,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 NARROW = {"viewport": {"width": 390, "height": 844}}
 

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Open, Serve
 from tests.browser.walking import expect_live, give_with_note, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 def test_what_comes_in_while_a_supervisor_reads_moves_no_row(serve: Serve, fresh: Open) -> None:

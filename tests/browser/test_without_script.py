@@ -12,7 +12,7 @@ from tests.browser.conftest import Open, Serve
 from tests.browser.serving import Server
 from tests.browser.walking import approve, give_errand, give_with_note, reload_until, row, sign_in, times_written
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture
