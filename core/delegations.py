@@ -57,6 +57,11 @@ def depths_of(agents: Mapping[str, Agent]) -> dict[str, int]:
         entries = one.delegates.to if one.delegates else ()
         own[one.name] = one.delegates.max_depth if one.delegates and entries else 0
         to[one.name] = {one.name if entry.agent is None else entry.agent.__name__ for entry in entries}
+    return levels_under(own, to)
+
+
+def levels_under(own: Mapping[str, int], to: Mapping[str, set[str]]) -> dict[str, int]:
+    """How many levels may hang under each, where `own` is what each says itself and `to` whom it hands on to."""
     found: dict[str, int] = {}
     able, depth = set(own), 0  # those under which so many levels may hang
     while able:

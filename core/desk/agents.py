@@ -40,12 +40,7 @@ class Agents(Part):
 
         def read(tx: Tx, reader: Reader) -> AgentMap:
             _may_see(reader)
-            drawn = self._map(tx, reader)
-            if around:
-                return mapping.around(drawn, self._agent(around).name)
-            if under:
-                return mapping.under(drawn, self._agent(under).name)
-            return replace(drawn, groups=mapping.groups(drawn))
+            return _part_of(self._map(tx, reader), around, under)
 
         return await self._read(read)
 
@@ -61,13 +56,17 @@ class Agents(Part):
 
         return await self._read(read)
 
-    async def map_then(self, number: int) -> MapThen:
-        """What was declared in one version of the map. Raises NotFound for one that is not there, NotAllowed as
-        `agents_map` does."""
+    async def map_then(self, number: int, around: str = "", under: str = "") -> MapThen:
+        """The map as one version of it declared it, without use and seats; `around` and `under` as in `agents_map`.
+
+        Raises NotFound for a version that is not there and an agent that it does not have, NotAllowed as `agents_map`
+        does.
+        """
 
         def read(tx: Tx, reader: Reader) -> MapThen:
             _may_see(reader)
-            return mapping.then(self._house, tx, number)
+            then = mapping.then(self._house, tx, number)
+            return replace(then, drawn=_part_of(then.drawn, around, under))
 
         return await self._read(read)
 
@@ -196,6 +195,13 @@ class Agents(Part):
             everybodys=reading.sees_all(reader),
             since=mapping.since(self._house, tx),
         )
+
+
+def _part_of(drawn: AgentMap, around: str, under: str) -> AgentMap:
+    """One agent with its neighbours, or with those under it, or the whole with its groups."""
+    if around:
+        return mapping.around(drawn, around)
+    return mapping.under(drawn, under) if under else replace(drawn, groups=mapping.groups(drawn))
 
 
 def _may_see(reader: Reader) -> None:

@@ -6,6 +6,7 @@ version by version, reads and writes a database.
 from core.mapping.around import MANY, around, groups, under
 from core.mapping.compare import compare
 from core.mapping.declared import declared
+from core.mapping.earlier import earlier
 from core.mapping.graph import ABOVE_NONE, key_of, the_map
 from core.mapping.kept import compared, keep, since, then, versions
 from core.mapping.reach import LONGEST, MOST_PATHS, reach
@@ -19,6 +20,7 @@ __all__ = [
     "compare",
     "compared",
     "declared",
+    "earlier",
     "groups",
     "keep",
     "key_of",

@@ -133,7 +133,7 @@ class _Comparison:
         key = f"agent.{name}"
         if one is None or other is None:
             held = one or other or {}
-            tools = listed([with_gate(tool) for tool in sorted(held["tools"].values(), key=lambda of: of["label"])])
+            tools = listed([_with_gate(tool) for tool in sorted(held["tools"].values(), key=lambda of: of["label"])])
             who = MapWords(held["label"], name)
             if one is None:
                 self._add("added", key, Widens.MORE, who, f" is new. It holds {tools or 'no tool'}.")
@@ -193,7 +193,7 @@ class _Comparison:
             a, b = one["skills"].get(skill), other["skills"].get(skill)
             if a is None or b is None:
                 agent, held = (other, b) if a is None else (one, a)
-                tools = listed([with_gate(agent["tools"][tool]) for tool in held["tools"]])
+                tools = listed([_with_gate(agent["tools"][tool]) for tool in held["tools"]])
                 does = f" can do “{held['label']}” {'now' if a is None else 'no longer'}"
                 does += f", with {tools}" if tools else ""
                 if a is None:
@@ -308,7 +308,7 @@ class _Comparison:
             skill = content["agents"][way["to"]]["skills"].get(way["skill"], {})
             micros = way["budget"] if "budget" in way else skill.get("budget")
             amount = "no limit of its own" if micros is None else amounts.exact(micros, content["app"]["currency"])
-            words.append(amount if "budget" in way else f"{amount}, as its agent says")
+            words.append(amount if "budget" in way or not skill else f"{amount}, as its agent says")
             bounds.append(_bound(micros))
         self._turn(key, _more(*bounds) if self._same_money else Widens.NEITHER, about, *words)
 
@@ -358,7 +358,7 @@ def _gate_words(tool: Content) -> str:
     return "reads" if tool["reads"] and tool["gate"] == Gate.ALONE else _says(tool["gate"])
 
 
-def with_gate(tool: Content) -> str:
+def _with_gate(tool: Content) -> str:
     return f"“{tool['label']}” ({_gate_words(tool)})"
 
 

@@ -167,7 +167,7 @@ def _ways(schemas: _Schemas, agents: Mapping[str, Agent], agent: Agent) -> list[
 def _way(schemas: _Schemas, agents: Mapping[str, Agent], agent: Agent, entry: Specialist) -> tuple[str, Content]:
     to = agent if entry.agent is None else agents[entry.agent.__name__]
     own = to.skill(entry.skill.name)
-    budgets = _micros(entry.skill.budget), _micros((own or entry.skill).budget)
+    budgets = _micros(entry.skill.budget), _micros(own.budget if own else None)
     return key_of(agent.name, to.name, entry.skill.name, entry.agent is None), {
         "origin": agent.name,
         "to": to.name,

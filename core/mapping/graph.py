@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core import amounts
@@ -38,22 +39,41 @@ def the_map(agents: Mapping[str, Agent], top_limit: TopLimit) -> AgentMap:
     way to it from one that nobody hands anything on to; a way that leads back to where it came from (`back`) does not
     count for it.
     """
-    ways = [way for agent in agents.values() for way in _ways(agents, agent)]
-    back = _back(agents, ways)
-    layers = _layers(agents, [way for way in ways if way.key not in back])
-    circles = _circles(agents, ways)
+    found = linked(
+        {name: agent.shown_as for name, agent in agents.items()},
+        [way for agent in agents.values() for way in _ways(agents, agent)],
+    )
     depths = depths_of(agents)
-    inside = {name for circle in circles for name in circle}
     return AgentMap(
         agents=tuple(
-            _agent(agent, depths[name], layers[name], name in inside, top_limit) for name, agent in agents.items()
+            _agent(agent, depths[name], found.layers[name], name in found.inside, top_limit)
+            for name, agent in agents.items()
         ),
-        ways=tuple(
-            HandOn(**{field: getattr(way, field) for field in HandOn.__slots__} | {"back": way.key in back})
-            for way in ways
-        ),
-        circles=tuple(tuple(agents[name].shown_as for name in circle) for circle in circles),
+        ways=found.ways,
+        circles=found.circles,
         depth=max(depths.values(), default=0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """Agents by how ways lead to them."""
+
+    ways: tuple[HandOn, ...]  # with `back` said
+    layers: dict[str, int]
+    circles: tuple[tuple[str, ...], ...]  # labels
+    inside: frozenset[str]  # names of those in a circle
+
+
+def linked(labels: Mapping[str, str], ways: Sequence[HandOn]) -> Linked:
+    """How the ways lie between the agents, which are given with their labels."""
+    back = _back(labels, ways)
+    circles = _circles(labels, ways)
+    return Linked(
+        ways=tuple(replace(way, back=way.key in back) for way in ways),
+        layers=_layers(labels, [way for way in ways if way.key not in back]),
+        circles=tuple(tuple(labels[name] for name in circle) for circle in circles),
+        inside=frozenset(name for circle in circles for name in circle),
     )
 
 
@@ -171,7 +191,7 @@ def _across(ways: Sequence[HandOn]) -> dict[str, list[HandOn]]:
     return out
 
 
-def _back(agents: Mapping[str, Agent], ways: Sequence[HandOn]) -> set[str]:
+def _back(agents: Collection[str], ways: Sequence[HandOn]) -> set[str]:
     """Keys of the ways that lead back to an agent they came through. Agents nobody hands on to are begun with."""
     out = _across(ways)
     handed = {way.to for way in ways if way.to != way.origin}
@@ -197,7 +217,7 @@ def _back(agents: Mapping[str, Agent], ways: Sequence[HandOn]) -> set[str]:
     return found
 
 
-def _layers(agents: Mapping[str, Agent], ways: Sequence[HandOn]) -> dict[str, int]:
+def _layers(agents: Collection[str], ways: Sequence[HandOn]) -> dict[str, int]:
     """The longest way to each agent. The ways go round in no circle."""
     into: dict[str, int] = dict.fromkeys(agents, 0)
     out = _across(ways)
@@ -216,7 +236,7 @@ def _layers(agents: Mapping[str, Agent], ways: Sequence[HandOn]) -> dict[str, in
     return layers
 
 
-def _circles(agents: Mapping[str, Agent], ways: Sequence[HandOn]) -> list[list[str]]:
+def _circles(agents: Collection[str], ways: Sequence[HandOn]) -> list[list[str]]:
     """Groups of two or more agents each of which may come back to itself through the others."""
     out = _across(ways)
     reached: dict[str, set[str]] = {}

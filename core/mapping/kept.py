@@ -8,18 +8,19 @@ is rolled out process by process, each of them that opens after the other writes
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from core import amounts
 from core.clock import from_micros
 from core.declare.schemas import canonical
 from core.errors import NotFound
 from core.house import House
-from core.mapping.compare import compare, with_gate
+from core.mapping.compare import compare
 from core.mapping.declared import Content, fingerprint, tools_in
+from core.mapping.earlier import earlier
 from core.sql import Statement, insert_into
 from core.store import Tx
 from core.tables import map_version
@@ -85,28 +86,15 @@ def compared(house: House, tx: Tx, before: int, after: int) -> MapCompared:
 
 
 def then(house: House, tx: Tx, number: int) -> MapThen:
-    """What was declared in one version. Raises NotFound, in words, for one that is not there."""
+    """The map as one version declared it. Raises NotFound, in words, for one that is not there."""
     row = _one(tx, number)
     content = json.loads(row.content)
-    agents, currency = content["agents"], content["app"]["currency"]
-    by_label = sorted(agents.items(), key=lambda one: (one[1]["label"].lower(), one[0]))
-    ways = [
-        (
-            agents[way["origin"]]["label"],
-            way["label"],
-            f"{agents[way['to']]['label']} (helper)" if way["helper"] else agents[way["to"]]["label"],
-            agents[way["origin"]]["max_depth"] or 0,
-            "" if way["share"] is None else amounts.exact(way["share"], currency),
-        )
-        for way in content["ways"].values()
-    ]
+    after = tx.one(_SINCE, wanted=min(number + 1, MOST))
     return MapThen(
-        _version(house, row),
-        tuple(
-            (name, held["label"], held["purpose"], tuple(sorted(map(with_gate, held["tools"].values()))))
-            for name, held in by_label
-        ),
-        tuple(sorted(ways, key=lambda way: tuple(word.lower() for word in way[:3]))),
+        version=_version(house, row),
+        until=from_micros(int(after.first_seen)) if after is not None else None,
+        currency=content["app"]["currency"],
+        drawn=replace(earlier(content), since=from_micros(int(row.first_seen))),
     )
 
 

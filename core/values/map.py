@@ -153,11 +153,12 @@ class MapVersion:
 
 @dataclass(frozen=True, slots=True)
 class MapThen:
-    """What was declared in one version: agents with their tools, and ways of handing on, each in words."""
+    """The map as one version declared it."""
 
     version: MapVersion
-    agents: tuple[tuple[str, str, str, tuple[str, ...]], ...]  # name, label, purpose, "“Label” (proposes)"
-    ways: tuple[tuple[str, str, str, int, str], ...]  # from, hands on, to, depth, "EUR 0.006" or nothing
+    until: datetime | None  # when the next version was first seen; None for the last one
+    currency: str  # that its amounts are counted in
+    drawn: AgentMap  # without use and seats
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from core import mapping
 from core.declare.schemas import canonical
 from core.errors import NotAllowed, NotFound
 from core.settings import Settings
-from core.values import Gate, MapChange, Widens
+from core.values import Gate, HandOn, MapAgent, MapChange, Widens
 from handon import Agent, AgentLimits, Delegation, Guards, LlmModel, Permits, Skill, Specialist, action
 from handon.testing import TestClock
 from tests import charts
@@ -153,6 +153,48 @@ async def test_versions_are_for_those_who_may_see_the_map_and_one_that_is_not_th
         for number in (0, -1, 2, 2**40):
             with pytest.raises(NotFound, match=f"no version {number} of the map; the last one is 1"):
                 await at.agency.desk(at.mia).compare_maps(1, number)
+
+
+# Reading back
+
+# Where a permit was said twice or of a tool nobody holds, only what holds is kept; and which way of a circle leads
+# back depends on the order of declaring, which is not.
+NOT_KEPT = {"skills", "gate_words", "otherwise", "description"}
+BY_ORDER = {"layer", "back"}
+
+
+@settings(max_examples=150, deadline=None)
+@given(charts.declared())
+def test_what_was_kept_is_read_back_as_the_map_it_was(agents: Mapping[str, Agent]) -> None:
+    then, now = (
+        mapping.earlier(content_of(agents, task_budget=Decimal("0.5"))),
+        mapping.the_map(agents, charts.top_limit),
+    )
+    left_out = NOT_KEPT | BY_ORDER if now.circles else NOT_KEPT
+    for fields, one, other in (
+        (MapAgent.__slots__, then.agents, now.agents),
+        (HandOn.__slots__, then.ways, now.ways),
+    ):
+        seen = [
+            {
+                (part.name if isinstance(part, MapAgent) else part.key): {
+                    field: getattr(part, field) for field in fields if field not in left_out
+                }
+                for part in parts
+            }
+            for parts in (one, other)
+        ]
+        assert seen[0] == seen[1]
+    assert then.depth == now.depth
+    assert {frozenset(circle) for circle in then.circles} == {frozenset(circle) for circle in now.circles}
+    skills = [{(of.name, skill.name): skill for of in drawn.agents for skill in of.skills} for drawn in (then, now)]
+    assert skills[0].keys() == skills[1].keys()
+    for key, skill in skills[0].items():
+        other = skills[1][key]
+        assert (skill.label, skill.limit_micros, skill.takes, skill.hands_back_schema) == (
+            *(other.label, other.limit_micros, other.takes, other.hands_back_schema),
+        )
+        assert sorted(map(str, skill.tools)) == sorted(map(str, other.tools))
 
 
 # Comparing
@@ -314,6 +356,18 @@ def test_a_limit_that_is_dropped_is_more_and_one_that_is_set_is_less() -> None: 
     free, bound = scribe(), scribe(limits=AgentLimits(per_day=Decimal("20")))
     assert told([bound], [free]) == [("changed", "more than before", "Scribe may spend in a day: EUR 20.00 → no limit")]
     assert told([free], [bound])[0][1] == "less than before"
+
+
+def test_the_budget_of_a_skill_that_only_a_helper_has_is_told() -> None:  # M1
+    class Dear(Find):
+        budget = Decimal("0.5")
+
+    Dear.__name__ = "Find"
+    before, after = [
+        scribe(skills=[Note()], delegates=Delegation(to=[Specialist.helper(one)])) for one in (Find(), Dear())
+    ]
+    said = "Scribe hands “Find” on to a helper of its own, which may cost: no limit of its own → EUR 0.50"
+    assert told([before], [after]) == [("changed", "less than before", said)]
 
 
 def test_a_new_agent_says_what_it_holds_and_how() -> None:

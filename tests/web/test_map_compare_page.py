@@ -102,16 +102,65 @@ async def test_the_other_way_round_and_the_same_twice_and_a_version_that_is_not_
         assert (await stranger.get("/map?at=1")).status_code == 403
 
 
-async def test_a_version_of_the_map_says_what_was_declared_then(sqlite_database: str, clock: TestClock) -> None:
+def drawn(page: str) -> list[str]:
+    """The agents and the ways in the picture."""
+    ways = re.findall(r'<a class="edge" href="[^"]*chosen=([\w.]+)#', page)
+    return [*sorted(re.findall(r'data-agent="(\w+)"', page)), *sorted(ways)]
+
+
+async def test_a_version_of_the_map_is_drawn_and_listed_as_it_was_declared_then(
+    sqlite_database: str, clock: TestClock
+) -> None:
     async with site(sqlite_database, [Lead(), Clerk(), Gone()], clock):
         pass
+    await clock.advance(timedelta(hours=2))
     async with site(sqlite_database, [Bold(), Clerk()], clock) as (_, browser):
         first, second = [(await browser.get(f"/map?at={number}")).text for number in (1, 2)]
-        rows = [text_of(row) for row in re.findall(r"<tr><td>.*?</tr>", first, re.S)]
+        assert drawn(first) == ["Clerk", "Gone", "Lead", "Lead.Clerk.Note"]
+        assert drawn(second) == ["Clerk", "Lead", "Lead.Clerk.Find", "Lead.Clerk.Note"]
+        words = text_of(first)
+        assert re.search(r"version 1, declared so from \S.*? to \S", words) and "as it is now" not in words
+        assert "version 2, declared so since" in text_of(second) and "as it is now" in text_of(second)
+        rows = [text_of(row) for row in re.findall(r'<tr><th scope="row">.*?</tr>', first, re.S)]
         assert len(rows) == 1 and rows[0].startswith("LeadNoteto Clerk")
-        assert "You &lt;b&gt;go&lt;/b&gt;." in first and "“Look up a word” (reads)" in text_of(first)
-        assert "as it is now" not in text_of(first) and "as it is now" in text_of(second)
-        assert len(re.findall(r"<tr><td>", second)) == 2 and "Gone" not in text_of(second)
-        assert 'href="/map/compare?from=1"' in first
+        assert 'href="/map/compare?from=1"' in first and 'href="/map"' in first
+        assert "<b>go</b>" not in first
         missing = await browser.get("/map?at=3")
         assert missing.status_code == 404 and (await browser.get("/map?at=x")).status_code == 400
+
+
+async def test_an_earlier_version_tells_nothing_of_the_present(sqlite_database: str, clock: TestClock) -> None:
+    async with site(sqlite_database, [Lead(), Clerk(), Gone()], clock) as (there, _):
+        await there.agency.seat("Lead", sponsor=there.mia)
+    async with site(sqlite_database, [Bold(), Clerk()], clock) as (there, browser):
+        await there.agency.seat("Lead", sponsor=there.mia)
+        now, then = (await browser.get("/map")).text, (await browser.get("/map?at=1")).text
+        for said in ('class="person"', "Money used", "used now", "Last used"):
+            assert said in now and said not in then
+        assert "are told of the present only" in text_of(then)
+        asked = (await browser.get("/map?at=1&lens=money")).text
+        assert 'href="/map?at=1" aria-current="page">Limits' in asked
+        agent = (await browser.get("/map?at=1&chosen=Gone")).text
+        assert "Nobody hands anything on to it" in agent and "/agents/Gone" not in agent and "Sponsor" not in agent
+        assert "You &lt;b&gt;go&lt;/b&gt;." in agent and "Look up a word" in agent
+        way = text_of((await browser.get("/map?at=1&chosen=Lead.Clerk.Note")).text)
+        assert "3 levels under a piece of Lead’s" in way and "Rules" not in way and "Its page" not in way
+        assert "Its page now" in text_of((await browser.get("/map?at=1&chosen=Lead")).text)
+        listed = (await browser.get("/map?at=1&view=list&q=note")).text
+        assert 'name="at" value="1"' in listed and "Pieces" not in listed
+        rows = (await browser.get("/map/list.csv?at=1")).text.splitlines()
+        assert len(rows) == 2 and rows[0].endswith("gate,leads back") and rows[1].startswith("Lead,Note,Clerk,")
+        assert drawn((await browser.get("/map?at=1&agent=Gone")).text) == ["Gone"]
+        assert (await browser.get("/map?agent=Gone")).status_code == 404
+
+
+async def test_amounts_of_an_earlier_version_stand_in_the_currency_it_counted_in(
+    sqlite_database: str, clock: TestClock
+) -> None:
+    async with builders.make(sqlite_database, [Lead(), Clerk()], clock=clock, currency="USD"):
+        pass
+    async with site(sqlite_database, [Lead(), Clerk()], clock) as (_, browser):
+        then, now = text_of((await browser.get("/map?at=1")).text), text_of((await browser.get("/map")).text)
+        assert "$0.05 a task" in then and "€" not in then and "amounts are in USD" in then
+        assert "€0.05 a task" in now
+        assert "up to USD" in (await browser.get("/map/list.csv?at=1")).text

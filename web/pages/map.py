@@ -1,5 +1,5 @@
-"""`/map`: who may hand on what, as a picture and as a list; `/map/ask`: what could reach what; `/map/compare`: what
-changed between two versions of it.
+"""`/map`: who may hand on what, now or in an earlier version, as a picture and as a list; `/map/ask`: what could reach
+what; `/map/compare`: what changed between two versions of it.
 
 Everything that can be chosen stands in the address: the lens, the columns, what is opened, and how the list is sorted
 and filtered. So a picture can be sent to somebody, who sees it with their own rights.
@@ -10,8 +10,10 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
@@ -22,12 +24,13 @@ from litestar.params import FromQuery, QueryParameter
 from core.errors import NotFound
 from core.gate import STRICTNESS
 from core.mapping import MANY
-from core.values import AgentMap, Gate, HandOn
+from core.values import AgentMap, Gate, HandOn, MapThen
 from web import lens as words_of
 from web.deps import Visit
 from web.lens import GATES, LENSES, Lens
 from web.picture import draw
 from web.schemas import held_in
+from web.words import money as money_in
 
 GROUPS = 300  # that are drawn
 LETTERS = 27  # that fit into a box
@@ -44,6 +47,8 @@ COLUMNS: tuple[tuple[Column, str, str], ...] = (
     ("money", "Money", "num"),
     ("last", "Last used", "num"),
 )
+LIVE_LENSES = frozenset({"money"})  # which tell of use: there are none for what was declared earlier
+LIVE_COLUMNS = frozenset({"pieces", "money", "last"})
 KINDS = (("added", "Added"), ("removed", "Removed"), ("changed", "Changed"))
 KEPT = ("agent", "view", "sort", "q", "gate", "chosen")
 NEVER_USED = datetime(1970, 1, 1, tzinfo=UTC)
@@ -63,6 +68,7 @@ class At:
     sort: str = ""
     q: str = ""
     gate: str = ""
+    version: int = 0  # an earlier one; 0: as it is now
 
     def to(self, **changes: Any) -> str:
         """The address of here with something else."""
@@ -80,6 +86,7 @@ class At:
 
     def _address(self, path: str, at: At) -> str:
         said = {
+            **({"at": at.version} if at.version else {}),
             **({"lens": at.lens} if at.lens != "limits" else {}),
             **({"people": "no"} if not at.people else {}),
             **({"tools": "yes"} if at.tools else {}),
@@ -106,36 +113,44 @@ async def the_map(
     gate: FromQuery[str] = "",
     version: Annotated[int, QueryParameter(name="at")] = 0,
 ) -> Response[str]:
-    """What was declared in the version `at`; without one the map as it is: the picture, or with `view=list` its twin in
-    words, which comes first where there are many agents: then the picture is one of groups, of which `open` opens one.
-    `agent` leaves that one and its neighbours; `chosen` names an agent or a way whose pane is open."""
-    if version:
-        return await visit.page("map/then.html", nav="map", then=await visit.desk.map_then(version))
-    at = At(lens, people == "yes", tools == "yes", agent, "" if agent else group, chosen, view, sort, q[:100], gate)
-    drawn = await visit.desk.agents_map(around=agent, under=at.group)
+    """The map as it is, or as the version `at` declared it: the picture, or with `view=list` its twin in words, which
+    comes first where there are many agents: then the picture is one of groups, of which `open` opens one. `agent`
+    leaves that one and its neighbours; `chosen` names an agent or a way whose pane is open."""
+    at = At(
+        *(lens, people == "yes", tools == "yes", agent, "" if agent else group, chosen, view),
+        *(sort, q[:100], gate, version),
+    )
+    then = await visit.desk.map_then(version, around=agent, under=at.group) if version else None
+    drawn = then.drawn if then else await visit.desk.agents_map(around=agent, under=at.group)
+    if then and lens in LIVE_LENSES:
+        at, lens = replace(at, lens="limits"), "limits"
     many = len(drawn.agents) > MANY
     as_list = view == "list" or (many and view != "picture" and not chosen)
     grouped = many and not as_list and bool(drawn.groups)
     into: dict[str, list[HandOn]] = {}
     for one in drawn.ways:
         into.setdefault(one.to, []).append(one)
-    money = visit.renderer.env.filters["money"]
+    money = _money(visit, then)
     opened = next((one for one in drawn.agents if one.name == chosen), None)
     way = next((way for way in drawn.ways if way.key == chosen), None)
     holder = opened.name if opened else way.to if way else ""
-    rules = await visit.desk.standing_rules() if holder else []
+    rules = await visit.desk.standing_rules() if holder and not then else []
     return await visit.page(
         "map/list.html" if as_list else "map/index.html",
         nav="map",
         at=at,
         drawn=drawn,
-        lenses=LENSES,
+        then=then,
+        money_of=money,
+        other_currency=then is not None and then.currency != visit.agency.currency,
+        there=visit.agency.agents,
+        lenses=[one for one in LENSES if not then or one[0] not in LIVE_LENSES],
         grouped=grouped,
         most=GROUPS,
         many=MANY,
         picture=None if as_list or grouped else draw(drawn, people=at.people, tools=at.tools),
         ways=_listed(drawn, at),
-        columns=COLUMNS,
+        columns=[one for one in COLUMNS if not then or one[0] not in LIVE_COLUMNS],
         gates=GATES,
         says=words_of.SAYS,
         agent=opened,
@@ -163,31 +178,42 @@ async def as_csv(
     sort: FromQuery[str] = "",
     q: FromQuery[str] = "",
     gate: FromQuery[str] = "",
+    version: Annotated[int, QueryParameter(name="at")] = 0,
 ) -> Response[str]:
-    """The list as it is sorted and filtered, for a spreadsheet. Money is in the currency, exact."""
-    drawn = await visit.desk.agents_map(around=agent, under=group)
-    currency = visit.agency.currency
+    """The list as it is sorted and filtered, for a spreadsheet; of an earlier version, without use. Money is in the
+    currency, exact."""
+    then = await visit.desk.map_then(version, around=agent, under=group) if version else None
+    drawn = then.drawn if then else await visit.desk.agents_map(around=agent, under=group)
+    currency = then.currency if then else visit.agency.currency
     out = io.StringIO()
     rows = csv.writer(out)
     heads = ("from", "hands on", "to", "takes", "hands back", "depth", "pieces each", f"up to {currency}", "gate")
-    rows.writerow(
-        (*heads, "leads back", f"pieces in {drawn.days} days", f"{currency} in {drawn.days} days", "last used")
-    )
+    use = (f"pieces in {drawn.days} days", f"{currency} in {drawn.days} days", "last used")
+    rows.writerow((*heads, "leads back", *(() if then else use)))
     amount = visit.renderer.env.filters["amount"]
     for way in _listed(drawn, At(sort=sort, q=q, gate=gate)):
         row = (
             *(way.origin_label, way.label, f"{way.to_label} (helper)" if way.helper else way.to_label),
             *(", ".join(way.takes), ", ".join(way.hands_back), way.max_depth, way.max_pieces),
             "" if way.limit_micros is None else amount(way.limit_micros).replace("\u202f", ""),
-            *(way.gate_words, "yes" if way.back else "no", way.pieces, amount(way.micros).replace("\u202f", "")),
+            *(way.gate_words, "yes" if way.back else "no"),
+        )
+        used = (
+            *(way.pieces, amount(way.micros).replace("\u202f", "")),
             way.last_at.isoformat(timespec="seconds") if way.last_at else "",
         )
-        rows.writerow([_plain(value) for value in row])
+        rows.writerow([_plain(value) for value in (*row, *(() if then else used))])
     return Response(
         out.getvalue(),
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": 'attachment; filename="map.csv"'},
     )
+
+
+def _money(visit: Visit, then: MapThen | None) -> Callable[[int], str]:
+    """An amount in words, in the currency that the version counted in."""
+    now: Callable[[int], str] = visit.renderer.env.filters["money"]
+    return partial(money_in, currency=then.currency) if then else now
 
 
 def _plain(value: object) -> object:
