@@ -18,14 +18,14 @@ TALL = 92  # height of an agent with one way in
 PORT = 40  # between two ways into one box: two lines of text
 GAP = 26  # between two things in one layer
 LANE = 6  # height of a lane
+SCREEN = 900  # a picture that is taller is not seen at once
 BETWEEN = 190, 300  # between two layers: the least, and where there is room
 WIDE = 1232  # the width there is on a wide screen
-PERSON = 164, 56
+PERSON = 172, 56
 TOOL = 208, 30
 LOOP = 38  # below a box, for each way to a helper
 EDGE = 4
 BEYOND = 32  # beside the last layer, for what leads back from it
-LETTER = 6.7  # the width of one, in a wide face
 ROUND = 8
 
 
@@ -58,7 +58,7 @@ class Wire:
     text_x: float
     text_y: float
     start: bool = False  # the text begins at `text_x` rather than ends there
-    room: int = 0  # letters that fit
+    room: int = 0  # for its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +78,6 @@ class Picture:
     tools: list[Item] = field(default_factory=list)
     wires: list[Wire] = field(default_factory=list)
     ties: list[Tie] = field(default_factory=list)
-
-
-def fits(text: str, letters: int) -> str:
-    """The text, cut where it would be longer than so many letters."""
-    return text if len(text) <= letters else text[: max(1, letters - 1)].rstrip(" ,·") + "…"
 
 
 def draw(drawn: AgentMap, *, people: bool = True, tools: bool = False) -> Picture:
@@ -240,10 +235,30 @@ def _place_y(layers: list[list[Item]], chains: Sequence[Chain]) -> None:
                 return sum(other.middle for other in found) / len(found) - item.h / 2
 
             _spread(layer, wanted)
-    top = min((item.y for layer in layers for item in layer), default=0.0)
+    everything = [item for layer in layers for item in layer]
+    top = min((item.y for item in everything), default=0.0)
+    if max((item.y + item.h for item in everything), default=0.0) - top > SCREEN:
+        _hang(layers, chains)
+        top = min(item.y for item in everything)
     for layer in layers:
         for item in layer:
             item.y = round(item.y - top + EDGE)
+
+
+def _hang(layers: list[list[Item]], chains: Sequence[Chain]) -> None:
+    """Each beside the first that it leads to, as in a tree of folders: what is begun with is seen before anything is
+    scrolled."""
+    after: dict[int, list[Item]] = {}
+    for chain in chains:
+        for one, other in pairwise(chain.items):
+            after.setdefault(id(one), []).append(other)
+
+    def wanted(item: Item) -> float:
+        found = after.get(id(item), [])
+        return min(other.middle for other in found) - item.h / 2 if found else item.y
+
+    for layer in layers[::-1]:
+        _spread(layer, wanted)
 
 
 def _spread(layer: list[Item], wanted: Callable[[Item], float]) -> None:
@@ -349,7 +364,7 @@ def _wires(
             f"M{x1:g} {y1:g}H{down - ROUND:g}q{ROUND} 0 {ROUND} {ROUND}V{bottom - ROUND:g}q0 {ROUND} -{ROUND} {ROUND}"
             f"H{up + ROUND:g}q-{ROUND} 0 -{ROUND} -{ROUND}V{y2 + ROUND:g}q0 -{ROUND} {ROUND} -{ROUND}H{x2 - 7:g}"
         )
-        found.wires.append(Wire(way, path, _tip(x2, y2), x2 - 14, y2, room=int((x2 - up - 18) / LETTER)))
+        found.wires.append(Wire(way, path, _tip(x2, y2), x2 - 14, y2, room=int(x2 - up - 18)))
     loops: dict[str, int] = {}
     for way in drawn.ways:
         if _loops(way):
@@ -381,7 +396,7 @@ def _forward(chain: Chain, leaves: float, enters: float) -> Wire:
         path += f"H{x2 - 7:g}" if last else f"H{x2 + other.w:g}"
         y = to
     to_item, before = chain.items[-1], chain.items[-2]
-    room = int((to_item.x - before.x - before.w - 30 - 14) / LETTER)
+    room = int(to_item.x - before.x - before.w - 30 - 14)
     return Wire(chain.way, path, _tip(to_item.x, enters), to_item.x - 14, enters, room=room)
 
 
@@ -391,7 +406,7 @@ def _loop(box: Item, way: HandOn, n: int) -> Wire:
     x = box.x + 14
     path = f"M{x + 18:g} {foot:g}v{deep - 6:g}q0 6 -6 6h-6q-6 0 -6 -6V{foot + 7:g}"
     tip = f"M{x - 4:g} {foot + 7:g}l4 -7 4 7z"
-    return Wire(way, path, tip, x + 28, foot + deep, start=True, room=int((BOX - 46) / LETTER))
+    return Wire(way, path, tip, x + 28, foot + deep, start=True, room=BOX - 46)
 
 
 def _tip(x: float, y: float) -> str:

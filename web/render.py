@@ -22,7 +22,7 @@ from core.declare.schemas import to_json
 from core.values import Line
 from web import outline, words
 from web.assets import Assets
-from web.picture import fits
+from web.fitting import fits
 from web.waiting import changes_of, stands
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"

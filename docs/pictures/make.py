@@ -1,6 +1,6 @@
 """Makes the pictures of the docs: `make pictures`, or `make pictures ARGS="inbox now"` for some.
 
-Serves the bindery of `shop.py` and takes each page of `pages.py` in light, in dark and on a phone, as
+Serves the apps of `shop.py` and takes each page of `pages.py` in light, in dark and on a phone, as
 PNG of at most 256 colours. Run it after a change to what a page looks like.
 """
 
@@ -16,9 +16,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
-from docs.pictures.pages import PAGES
+from docs.pictures.pages import HOUSES, PAGES
 from docs.pictures.shop import CLOCK
 from handon.testing import TestClock
 from tests.browser.conftest import CHROMIUM
@@ -27,7 +27,7 @@ from tests.browser.serving import Server
 from tests.browser.walking import sign_in
 
 HERE = Path(__file__).parent
-APP = "docs.pictures.shop:bindery"
+APPS = {"docs.pictures.shop:bindery": PAGES, "docs.pictures.shop:houses": HOUSES}
 LOOKS: dict[str, tuple[Literal["light", "dark"], int, int]] = {
     "light": ("light", 1280, 800),
     "dark": ("dark", 1280, 800),
@@ -124,29 +124,40 @@ def take(page: Page, counter: Page, name: str, address: str) -> None:
     print(f"docs/pictures/{name}-*.png  {size / 1000:.0f} KB")
 
 
-def main(wanted: list[str]) -> int:
-    if unknown := set(wanted) - PAGES.keys():
-        print(f"There is no page {', '.join(sorted(unknown))}; there are {', '.join(PAGES)}.")
-        return 1
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        server = Server(Path(folder), APP)
-        open_earlier(server.file, clock=TestClock(CLOCK.now() - timedelta(days=12, hours=3)))
+def take_all(playwright: Playwright, app: str, wanted: list[str]) -> None:
+    """Serve one app, and take these of its pages."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(Path(folder), app)
+        if APPS[app] is PAGES:
+            open_earlier(server.file, clock=TestClock(CLOCK.now() - timedelta(days=12, hours=3)))
         server.start()
         executable = CHROMIUM if CHROMIUM.is_file() else None  # else the one that playwright has put there
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-lcd-text"])
         try:
             pages = {"": opened(browser, server, None)}
-            for name in ("Mia", "Noor"):
+            for name in server.links:
                 with browser.new_context() as context:
                     sign_in(context.new_page(), server, name)
                     pages[name] = opened(browser, server, context.storage_state())
-            found, counter = places(server), browser.new_page()
-            for name in wanted or PAGES:
-                who, address = PAGES[name]
+            found, counter = places(server) if APPS[app] is PAGES else {}, browser.new_page()
+            for name in wanted:
+                who, address = APPS[app][name]
                 take(pages[who], counter, name, address.format(**found))
         finally:
             browser.close()
             server.stop()
+
+
+def main(wanted: list[str]) -> int:
+    there = PAGES | HOUSES
+    if unknown := set(wanted) - there.keys():
+        print(f"There is no page {', '.join(sorted(unknown))}; there are {', '.join(there)}.")
+        return 1
+    with sync_playwright() as playwright:
+        for app, pages in APPS.items():
+            names = [name for name in wanted or there if name in pages]
+            if names:
+                take_all(playwright, app, names)
     size = sum(file.stat().st_size for file in HERE.glob("*.png"))
     print(f"{size / 1e6:.1f} MB of {MOST / 1e6:.0f}")
     return int(size > MOST)

@@ -1,5 +1,6 @@
 """Which pages there are pictures of: a page is one line. {waits} is work that waits for Mia, {done} one that has ended,
-{part} the collator's piece in the first, {item} what that asks her."""
+{part} the collator's piece in the first, {item} what that asks her. Those of HOUSES are of another app, which has more
+agents than a picture holds."""
 
 from __future__ import annotations
 
@@ -43,4 +44,9 @@ PAGES: dict[str, tuple[str, str]] = {
     "agent": ("Noor", "/agents/Collator"),
     "health": ("Noor", "/health"),
     "sign-in": ("", "/sign-in"),
+}
+
+HOUSES: dict[str, tuple[str, str]] = {
+    "map-groups": ("Noor", "/map?view=picture"),
+    "map-group": ("Noor", "/map?open=LeidenHouse"),
 }

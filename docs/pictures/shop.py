@@ -16,6 +16,7 @@ from examples.bindery import Collator, Planner, PlanRebinding, Volume, demo, not
 from examples.bindery import bindery as app
 from handon import Agency, Bounds, Where
 from handon.testing import TestClock
+from tests.browser import many
 
 CLOCK = TestClock(datetime(2027, 3, 3, 9, 0, tzinfo=UTC))
 
@@ -35,8 +36,16 @@ def bindery(**settings: Any) -> Agency:
     return app(clock=CLOCK, **settings)
 
 
+def houses(**settings: Any) -> Agency:
+    return many.many(clock=CLOCK, **settings)
+
+
 async def open_demo(agency: Agency) -> None:
-    """The demo's own people, volumes and first work; then the morning; then a rule and a limit."""
+    """For the houses, their one person. For the bindery the demo's own people, volumes and first work; then the
+    morning; then a rule and a limit."""
+    if "Collator" not in agency.agents:
+        await many.open_demo(agency)
+        return
     await demo.open_demo(agency)
     people = {person.name: person for person in await agency.people()}
     mia, noor = await agency.desk_of(people["Mia"].id), await agency.desk_of(people["Noor"].id)

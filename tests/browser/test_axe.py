@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Open, Serve
+from tests.browser.many import PAGES
 from tests.browser.serving import Server
 from tests.browser.walking import approve, give, give_with_note, sign_in
 
@@ -138,6 +139,16 @@ def test_axe_finds_nothing_while_a_decision_can_be_taken_back(axe: str, fresh: O
     page.locator("#held").get_by_role("button", name="Undo").wait_for()
     addresses = {"line": f"{server.base}/inbox", "receipt": card, "elsewhere": f"{server.base}/work"}
     assert [fault for name, address in addresses.items() for fault in _faults(page, axe, name, address)] == []
+
+
+@pytest.mark.parametrize("app", PAGES)
+def test_axe_finds_nothing_on_a_map_of_many_agents_of_tangled_ones_and_of_one(
+    axe: str, fresh: Open, serve: Serve, app: str
+) -> None:
+    server, page = serve(f"tests.browser.many:{app}"), fresh(bypass_csp=True, reduced_motion="reduce")
+    sign_in(page, server, "Noor")
+    found = [fault for name, address in PAGES[app].items() for fault in _faults(page, axe, name, server.base + address)]
+    assert found == []
 
 
 def _faults(page: Page, axe: str, name: str, address: str) -> list[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Serve
+from tests.browser.many import PAGES
 from tests.browser.test_axe import SUPERVISORS, pages  # noqa: F401 - a fixture, and the addresses beside it
+from tests.browser.walking import sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -55,6 +57,24 @@ def test_no_page_scrolls_sideways_at_320_pixels_or_at_400_percent_from_either_si
 def _past(page: Page, what: str) -> list[str]:
     past = page.evaluate(PAST)
     return [f"{what}: {', '.join(past)}"] if past else []
+
+
+@pytest.mark.parametrize("app", PAGES)
+def test_no_map_scrolls_the_page_sideways_or_has_anything_without_an_edge_however_many_agents_it_shows(
+    fresh: Open, serve: Serve, app: str
+) -> None:
+    server, found = serve(f"tests.browser.many:{app}"), []
+    page = fresh(viewport=NARROW, base_url=server.base)
+    sign_in(page, server, "Noor")
+    for address in PAGES[app].values():
+        page.goto(address)
+        found += _past(page, address)
+        page.evaluate("document.documentElement.dir = 'rtl'")
+        found += _past(page, f"{address}, from the right")
+        page.emulate_media(forced_colors="active")
+        found += [f"{address}: {bare}" for bare in page.evaluate(BARE)]
+        page.emulate_media(forced_colors="none")
+    assert found == []
 
 
 def test_in_forced_colours_what_can_be_pressed_has_an_edge_and_with_motion_reduced_nothing_moves(

@@ -7,7 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, Serve
+from tests.browser.walking import sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -51,6 +52,84 @@ def test_the_map_is_walked_and_opened_and_sized_from_the_keyboard(mias: Open) ->
     page.locator(".canvas").focus()
     page.keyboard.press("l")
     page.wait_for_url(re.compile(r"view=list"))
+
+
+# Lines of a box that stand past its edge, and labels of ways that lie on a box.
+ASTRAY = """
+() => {
+  const lies = (one, other) =>
+    one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+  const boxes = [...document.querySelectorAll(".agent, .person, .tool")].map((box) => ({
+    edge: box.querySelector("rect").getBoundingClientRect(), parts: [...box.querySelectorAll("text, use")],
+  }));
+  const out = boxes.flatMap(({ edge, parts }) => parts.filter((part) => {
+    const at = part.getBoundingClientRect();
+    return at.left < edge.left || at.right > edge.right || at.top < edge.top || at.bottom > edge.bottom;
+  }));
+  const one = boxes.flatMap(({ parts }) => {
+    const warned = parts.filter((part) => part.matches(".warn")).map((part) => part.getBoundingClientRect());
+    return parts.filter((part) => !part.matches("use") && warned.some((at) => lies(at, part.getBoundingClientRect())));
+  });
+  const on = [...document.querySelectorAll(".edge text")].filter((text) =>
+    boxes.some(({ edge }) => lies(text.getBoundingClientRect(), edge)));
+  return [...out, ...one, ...on].map((part) => part.textContent || part.getAttribute("href"));
+}
+"""
+
+
+@pytest.mark.parametrize("lens", ["limits", "schemas", "approvals", "money"])
+def test_no_line_leaves_its_box_however_wide_its_letters_from_whichever_side_the_page_is_read(
+    fresh: Open, serve: Serve, lens: str
+) -> None:
+    server = serve("tests.browser.many:tangled")
+    page = fresh(base_url=server.base)
+    sign_in(page, server, "Noor")
+    page.goto(f"/map?tools=yes&lens={lens}")
+    assert page.evaluate(ASTRAY) == []
+    page.evaluate("document.documentElement.dir = 'rtl'")
+    assert page.evaluate(ASTRAY) == []
+    assert page.locator(".canvas").evaluate("(canvas) => canvas.scrollLeft") == 0  # it begins with who is asked first
+
+
+def test_the_map_is_printed_whole_and_in_forced_colours_is_told_from_its_ground(fresh: Open, serve: Serve) -> None:
+    server = serve("tests.browser.many:tangled")
+    page = fresh(base_url=server.base, viewport={"width": 800, "height": 1000})
+    sign_in(page, server, "Noor")
+    page.goto("/map?chosen=Registrar")
+    page.emulate_media(media="print")
+    box = page.locator(".picture").bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 800
+    expect(page.locator(".zoom")).to_be_hidden()
+    page.emulate_media(media="screen", forced_colors="active", color_scheme="dark")
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    for part, paint in ((".picture .pp", "fill"), (".picture .skill", "fill"), (".wire", "stroke"), (".tip", "fill")):
+        paints = page.locator(part).evaluate_all(f"(all) => all.map((one) => getComputedStyle(one).{paint})")
+        assert paints and ground not in paints and "rgb(0, 0, 0)" not in paints
+    assert page.locator(".agent rect").first.evaluate("(box) => getComputedStyle(box).fill") == ground
+
+
+def test_of_many_agents_the_list_is_first_and_a_group_is_opened_and_walked_from_the_keyboard(
+    fresh: Open, serve: Serve
+) -> None:
+    server = serve("tests.browser.many:many")
+    page = fresh(base_url=server.base)
+    sign_in(page, server, "Noor")
+    page.goto("/map")
+    expect(page.get_by_role("link", name="List")).to_have_attribute("aria-current", "page")
+    page.get_by_label("Find").fill("leiden store")
+    page.get_by_role("button", name="Filter").click()
+    expect(page.locator("main")).to_contain_text("5 of 275 ways.")
+    page.get_by_role("link", name="Picture").click()
+    expect(page.locator(".bunches > li")).to_have_count(12)
+    page.get_by_role("link", name="House of Leiden").press("Enter")
+    expect(page.get_by_role("heading", name="Under House of Leiden")).to_be_visible()
+    expect(page.locator(".picture .agent")).to_have_count(26)
+    page.locator(".canvas").focus()
+    assert press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight").startswith("Leiden")
+    page.keyboard.press("l")
+    expect(page.locator(".twin tbody tr")).to_have_count(25)
+    page.get_by_role("link", name="The whole map").click()
+    expect(page.locator(".twin tbody tr")).to_have_count(275)
 
 
 def test_a_letter_that_is_typed_elsewhere_on_the_page_moves_nothing(mias: Open) -> None:

@@ -239,6 +239,29 @@ async def test_asked_what_could_reach_a_tool_the_page_says_it_in_one_sentence(ho
     assert (await browser.get("/map/ask?agent=Chief&tool=nothing")).status_code == 404
 
 
+async def test_a_name_in_the_address_that_is_not_there_is_told_in_words_with_the_way_on(house: Site) -> None:
+    browser = await house.signed_in(house.mia)
+    for address, said in (
+        ("/map/ask?agent=Nobody&tool=look_up", "There is no agent Nobody. Choose of those that are there."),
+        ("/map/ask?agent=Chief&tool=nothing", "No agent holds the tool nothing. Choose of those that are there."),
+        ("/map?agent=Nobody", "There is no agent Nobody."),
+        ("/map?at=7", "There is no version 7 of the map; the last one is 1."),
+        ("/map?at=1&agent=Nobody", "There is no agent Nobody."),
+    ):
+        answer = await browser.get(address)
+        assert answer.status_code == 404 and said in text_of(answer.text)
+        assert 'href="/map"' in answer.text[answer.text.index("<main") :]
+    assert '<select id="tool"' in (await browser.get("/map/ask?agent=Nobody&tool=look_up")).text
+    gone = (await browser.get("/map?chosen=Chief.Clerk.Gone")).text
+    assert "The map has no agent and no way “Chief.Clerk.Gone” now." in text_of(gone) and edges(gone)
+
+
+async def test_the_list_can_be_sorted_where_its_heads_are_not_shown(house: Site) -> None:
+    listed = (await (await house.signed_in(house.mia)).get("/map?view=list&sort=-limit")).text
+    assert re.search('<option value="-limit" selected>Up to, down</option>', listed)
+    assert listed.count('name="sort"') == 1
+
+
 async def test_a_page_of_an_agent_says_what_it_may_do_and_to_whom_it_hands_on(house: Site) -> None:
     browser = await house.signed_in(house.mia)
     words = text_of((await browser.get("/agents/Clerk")).text)
@@ -313,7 +336,7 @@ async def test_where_there_are_many_agents_the_list_comes_first_and_the_picture_
         first = (await browser.get("/map")).text
         assert "bunches" not in first and 'aria-current="page">List' in first
         groups = (await browser.get("/map?view=picture")).text
-        assert 'class="picture"' not in groups and groups.count("<li><h3>") == 199
+        assert 'class="picture"' not in groups and groups.count("<li><h2>") == 199
         box = groups[groups.index("bunches") :]
         assert box.index("Agent7<") < box.index("Agent0<") and "Agent8<" not in box
         assert "2 agents under it" in text_of(box)

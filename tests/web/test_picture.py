@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from core import mapping
 from core.values import AgentMap
 from handon import Agent
+from tests.browser.many import houses
 from tests.charts import declared, top_limit
-from web.picture import Item, Picture, draw, fits
+from web.fitting import fits, width
+from web.picture import Item, Picture, draw
 
 NOOR = UUID(int=1)
 
@@ -85,7 +87,19 @@ def test_labels_of_ways_into_one_box_are_a_line_apart(agents: Mapping[str, Agent
         assert x != other_x or abs(y - other_y) >= 38
 
 
+def test_a_tall_picture_begins_at_the_top_with_what_is_begun_with() -> None:
+    agents = {agent.name: agent for agent in houses()}
+    whole = mapping.the_map(agents, top_limit)
+    picture = draw(mapping.under(whole, "LeidenHouse"))
+    places = {box.key: box.y for box in picture.boxes}
+    assert picture.height > 2000 and places["LeidenHouse"] < 300
+    desks = [box.y for box in picture.boxes if box.agent and box.agent.layer == 1]
+    assert places["LeidenHouse"] <= min(desks) and min(desks) == min(places.values())
+
+
 def test_a_line_is_cut_to_what_fits() -> None:
-    assert fits("Count leaves", 12) == "Count leaves"
-    assert fits("Count leaves", 8) == "Count l…"
-    assert fits("Count leaves", 7) == "Count…"
+    whole = width("Count leaves", 12)
+    assert fits("Count leaves", whole) == "Count leaves"
+    assert fits("Count leaves", whole - 1) == "Count leav…"
+    assert fits("Count leaves", width("Count …", 12)) == "Count…"
+    assert len(fits("W" * 40, 120)) < len(fits("i" * 40, 120)) and fits("書" * 40, 120, 15) == "書" * 6 + "…"

@@ -33,7 +33,7 @@ from web.schemas import held_in
 from web.words import money as money_in
 
 GROUPS = 300  # that are drawn
-LETTERS = 27  # that fit into a box
+ROOM = 180  # for a line in a box
 TOLD = 300  # changes of one kind that a page tells; what lets agents do more is among the first
 Column = Literal["from", "skill", "to", "depth", "limit", "gate", "pieces", "money", "last"]
 COLUMNS: tuple[tuple[Column, str, str], ...] = (
@@ -120,8 +120,11 @@ async def the_map(
         *(lens, people == "yes", tools == "yes", agent, "" if agent else group, chosen, view),
         *(sort, q[:100], gate, version),
     )
-    then = await visit.desk.map_then(version, around=agent, under=at.group) if version else None
-    drawn = then.drawn if then else await visit.desk.agents_map(around=agent, under=at.group)
+    try:
+        then = await visit.desk.map_then(version, around=agent, under=at.group) if version else None
+        drawn = then.drawn if then else await visit.desk.agents_map(around=agent, under=at.group)
+    except NotFound as error:
+        return await visit.page("map/missing.html", nav="map", status=404, missing=str(error), at=at)
     if then and lens in LIVE_LENSES:
         at, lens = replace(at, lens="limits"), "limits"
     many = len(drawn.agents) > MANY
@@ -161,7 +164,7 @@ async def the_map(
         rules=[rule for rule in rules if rule.agent == holder and rule.holds],
         held_in=held_in,
         icons=words_of.ICONS,
-        letters=LETTERS,
+        room=ROOM,
         gate_line=lambda one: words_of.gate_line(one, lens),
         purpose_line=words_of.purpose_line,
         about_agent=lambda one: words_of.about_agent(one, lens, into.get(one.name, []), money),
@@ -250,10 +253,16 @@ async def ask(visit: NamedDependency[Visit], agent: FromQuery[str] = "", tool: F
     """May this agent, through others, ever reach that tool? Every way, what holds at its end, and who is asked."""
     drawn = await visit.desk.agents_map()
     tools = _tools(drawn)
-    found = await visit.desk.what_could_reach(agent, tool) if agent and tool else None
+    found, missing = None, ""
+    try:
+        found = await visit.desk.what_could_reach(agent, tool) if agent and tool else None
+    except NotFound as error:
+        missing = str(error)
     return await visit.page(
         "map/ask.html",
         nav="map",
+        status=404 if missing else 200,
+        missing=missing,
         drawn=drawn,
         tools=tools,
         agent=agent,
