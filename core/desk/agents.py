@@ -124,6 +124,7 @@ class Agents(Part):
             )
             money = reader.may.reads_model_usage or reader.may.manages_model_spend
             working, waiting = reading.going_of(tx, reader, agent.name)
+            pieces, spent = reading.spent_of(tx, reader, agent.name)
             return AgentPage(
                 agent=next(one for one in drawn.agents if one.name == agent.name),
                 hands_on=tuple(way for way in drawn.ways if way.origin == agent.name),
@@ -136,6 +137,8 @@ class Agents(Part):
                 works=tuple(reading.last_of(self._house, tx, reader, agent.name)),
                 working=working,
                 waiting=waiting,
+                pieces=pieces,
+                spent_micros=spent,
                 days=drawn.days,
                 everybodys=drawn.everybodys,
                 default_model=self._house.default_model,

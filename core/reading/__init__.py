@@ -6,7 +6,7 @@ count and badge of one thing is made from the same statement.
 
 from core.reading.abandoned import abandoned, closed_as_abandoned
 from core.reading.agents import DAYS as USED_DAYS
-from core.reading.agents import Used, going_of, last_of, seats, sees_all, used
+from core.reading.agents import Used, going_of, last_of, seats, sees_all, spent_of, used
 from core.reading.answered import Decider, answered
 from core.reading.audit import audit, recorded, verification_last
 from core.reading.audit import opened as line_opened
@@ -102,6 +102,7 @@ __all__ = [
     "sees_all",
     "spans",
     "spend_limits",
+    "spent_of",
     "stopping",
     "to_stop",
     "to_stop_branch",

@@ -51,6 +51,20 @@ _USED = Statement(
     )
     .group_by(_above.c.agent, piece.c.agent, piece.c.skill, piece.c.helper)
 )
+# The same, of one agent's own pieces, at the top of a work or below.
+_SPENT = Statement(
+    select(
+        func.count().label("pieces"),
+        func.coalesce(func.sum(piece.c.own_micros), 0).label("own"),
+    )
+    .select_from(whole.join(piece, piece.c.root == whole.c.id))
+    .where(
+        or_(whole.c.ended_at.is_(None), whole.c.ended_at >= bindparam("since")),
+        piece.c.opened_at >= bindparam("since"),
+        piece.c.agent == bindparam("agent"),
+        _readable,
+    )
+)
 _LAST = Statement(
     select(*piece.c, whole.c.about, whole.c.person, whole.c.given_by)
     .select_from(whole.join(piece, piece.c.root == whole.c.id))
@@ -100,6 +114,13 @@ def used(tx: Tx, reader: Reader) -> Used:
         }
         for row in tx.all(_USED, since=tx.now - DAYS * DAY, **_whose(reader))
     }
+
+
+def spent_of(tx: Tx, reader: Reader, agent: str) -> tuple[int, int]:
+    """How many pieces it was given in the last days, in the work that the reader may see, and what its own calls for
+    them cost so far."""
+    found = tx.one(_SPENT, agent=agent, since=tx.now - DAYS * DAY, **_whose(reader))
+    return int(found.pieces), int(found.own)
 
 
 def last_of(house: House, tx: Tx, reader: Reader, agent: str) -> list[tuple[UUID, WorkNode]]:

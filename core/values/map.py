@@ -251,6 +251,8 @@ class AgentPage:
     works: tuple[tuple[UUID, WorkNode], ...]  # the whole and the piece, the newest first
     working: int  # pieces of its own that go on
     waiting: int  # of them, those that wait
+    pieces: int  # that it was given in so many days
+    spent_micros: int  # for these, by its own calls
     days: int
     everybodys: bool
     default_model: str

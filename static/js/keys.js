@@ -18,7 +18,6 @@ const theirs = new Map([...mine].map(([was, is]) => [is, was]));
 const usual = (key) => theirs.get(key) ?? (mine.has(key) ? "" : key); // a key that was given another place does nothing in its old one
 
 const now = () => performance.now();
-const off = () => { if (chosen === "off") return true; try { return localStorage.getItem(KEPT) === "off"; } catch { return false; } };
 const writes = (node) => node?.closest?.("input:not([type=radio],[type=checkbox]), textarea, select, [contenteditable]");
 const say = (text) => { const region = document.getElementById("say"); if (region) region.textContent = text; };
 const press = (key) => { const found = document.querySelector(`#main [data-key="${key}"]`); found?.click(); return Boolean(found); };
@@ -102,6 +101,12 @@ const ACTS = {
   ".": () => press("."), p: () => document.querySelector("#live [data-act]:not([hidden])")?.click(), "/": () => document.querySelector('#main [data-key="/"]')?.focus(),
   z: undo, s: () => press("s"), h: () => press("h"), r: () => press("r"), e: () => press("e"), A: () => press("A"), u: () => press("u"), "?": list,
 };
+
+// Whether the person has switched single keys off, for good or in this browser.
+export function off() {
+  if (chosen === "off") return true;
+  try { return localStorage.getItem(KEPT) === "off"; } catch { return false; }
+}
 
 // A key that only some pages know, said by the module that knows what it does.
 export function acts(key, act) {

@@ -1,4 +1,5 @@
 import { dressed } from "./dress.js";
+import { off } from "./keys.js";
 
 // The map from the keyboard, while something in it has the focus: arrows go along the ways, [ and ] from one to the
 // next beside it, l to the list, f fits it in, + - 0 make it larger, smaller and as it was. Nothing is ever dragged.
@@ -36,7 +37,7 @@ function zoom(map, how) {
 
 function key(event) {
   const map = event.currentTarget, at = event.target.closest(".agent, .edge");
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.key.length === 1 && off()) return;
   const go = (to) => { to?.focus(); to?.scrollIntoView({ block: "nearest", inline: "nearest" }); };
   const acts = {
     ArrowRight: () => go(along(map, at, true)),

@@ -1,6 +1,7 @@
 // The tree from the keyboard, rows first, as the ARIA practices have it. Which rows there are is in the address: what is
 // opened, closed or looked for is asked of the server, and put over what is there, so that nothing else moves.
 import { dressed } from "./dress.js";
+import { off } from "./keys.js";
 import { again, latest } from "./live.js";
 
 const PHONE = matchMedia("(max-width: 44rem)");
@@ -94,7 +95,7 @@ function key(event) {
     "*": () => turn(tree, all.filter((other) => level(other) === level(row) && other.getAttribute("aria-expanded") === "false"), true),
     "-": () => turn(tree, all.filter((other) => other.matches(ended)), false),
   };
-  if (!acts[event.key] || event.target.matches("a, button") && event.key === "Enter") return;
+  if (!acts[event.key] || event.key.length === 1 && off() || event.target.matches("a, button") && event.key === "Enter") return;
   event.preventDefault();
   acts[event.key]();
 }

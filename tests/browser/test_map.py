@@ -132,6 +132,19 @@ def test_of_many_agents_the_list_is_first_and_a_group_is_opened_and_walked_from_
     expect(page.locator(".twin tbody tr")).to_have_count(275)
 
 
+def test_single_keys_of_the_map_are_listed_and_switched_off_with_the_others(mias: Open) -> None:
+    page = mias()
+    page.goto("/help/keys")
+    expect(page.get_by_role("heading", name="On the map, while it has the focus")).to_be_visible()
+    page.get_by_role("button", name="Switch them off").click()
+    page.goto("/map")
+    page.locator(".canvas").focus()
+    width = page.locator(".picture").get_attribute("width")
+    assert press(page, "l", "+", "]") == ""
+    assert page.url.endswith("/map") and page.locator(".picture").get_attribute("width") == width
+    assert press(page, "ArrowRight") == "Planner"  # that is no letter
+
+
 def test_a_letter_that_is_typed_elsewhere_on_the_page_moves_nothing(mias: Open) -> None:
     page = mias()
     page.goto("/map")

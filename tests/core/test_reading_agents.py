@@ -108,6 +108,27 @@ async def test_what_goes_on_and_what_waits_is_counted_for_each_reader(database: 
         assert counts == {"Mia": (1, 1), "Other": (0, 0), "Noor": (1, 1)}
 
 
+# R8
+async def test_what_an_agent_spent_of_late_is_that_of_its_own_pieces_in_the_work_that_its_reader_may_see(
+    database: str, clock: TestClock
+) -> None:
+    async with shop(database, [Head(), Clerk()], clock=clock) as open_shop:
+        other = await open_shop.agency.add_person("other@bindery.test", "Other", roles=["binder"])
+        outcome = await work_for(open_shop, open_shop.mia)
+        desks = [await open_shop.agency.desk_of(person.id) for person in (open_shop.mia, other, open_shop.noor)]
+        [leg] = await desks[0].handed_on_by(outcome.task)
+        [(_, whole)] = (await desks[0].agent("Head")).works
+        assert 0 < leg.spent_micros < whole.tree_micros
+
+        async def seen(name: str) -> list[tuple[int, int]]:
+            return [(page.pieces, page.spent_micros) for page in [await desk.agent(name) for desk in desks]]
+
+        assert await seen("Clerk") == [(1, leg.spent_micros), (0, 0), (1, leg.spent_micros)]
+        assert (await seen("Head"))[0] == (1, whole.tree_micros - leg.spent_micros)
+        await clock.advance(timedelta(days=31))
+        assert await seen("Clerk") == [(0, 0)] * 3
+
+
 # R9
 async def test_the_map_is_for_those_who_use_supervise_or_audit_agents(database: str) -> None:
     policies = replace(POLICIES, audits_agents=has_role("auditor"))
