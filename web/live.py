@@ -37,6 +37,7 @@ from web.naming import uuid_in
 from web.needs import Needs, what_needs
 from web.outline import View, marks_in, pieces_in
 from web.recording import RecordWatch
+from web.using import MapWatch
 from web.waiting import Sieve, request_of, stands, what_waits
 
 REPLAY = 500  # lines; whoever is further behind is told to read the page again
@@ -228,6 +229,9 @@ async def stream(
     until: Annotated[int, QueryParameter(ge=0)] = 0,
     start: FromQuery[bool] = False,
     came: FromQuery[str] = "",
+    drawn: Annotated[str, QueryParameter(name="map")] = "",
+    agent: FromQuery[str] = "",
+    group: Annotated[str, QueryParameter(name="open")] = "",
 ) -> ASGIApp:
     """The stream of one page. What its reader may not see is not found, before anything is sent."""
     watch: Watch
@@ -251,6 +255,9 @@ async def stream(
         watch = CameWatch(ids, REST)
     elif start:
         watch = StartWatch()
+    elif drawn:
+        await visit.desk.agents_map(around=agent, under=group)
+        watch = MapWatch(drawn, agent, group, REST_NOW)
     else:
         if item is not None:
             await request_of(visit.desk, item)

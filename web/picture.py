@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from core.values import AgentMap, HandOn, MapAgent
+from core.words import listed
 
 BOX = 208  # width of an agent
 TALL = 92  # height of an agent with one way in
@@ -297,6 +298,7 @@ def _people(found: Picture, layers: list[list[Item]], sponsors: list[tuple[str, 
         told = (
             agents[0].sponsor_name,
             f"answers for {agents[0].label if len(agents) == 1 else f'{len(agents)} agents'}",
+            f"{agents[0].sponsor_name} answers for {listed([agent.label for agent in agents])}",
         )
         person = Item(key, "person", *PERSON, x=EDGE, words=told)
         person.y = sum(item.middle for item in firsts) / len(firsts) - PERSON[1] / 2 if firsts else 0

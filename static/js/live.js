@@ -153,7 +153,7 @@ export function live() {
   on("htmx:sse:before:message", (event) => {
     heard = Date.now();
     if (state === "paused" && !["beat", "bye", "signed-out"].includes(event.detail.message.event)) {
-      if (!event.detail.message.event) { held++; show("paused"); }
+      if ([undefined, "", "resync"].includes(event.detail.message.event)) { held++; show("paused"); }
       event.preventDefault();
     } else if (state === "lost" || state === "behind") show("live");
     if (!event.defaultPrevented && !event.detail.message.event) keep(event.detail.message);

@@ -5,6 +5,8 @@ import { off } from "./keys.js";
 // next beside it, l to the list, f fits it in, + - 0 make it larger, smaller and as it was. Nothing is ever dragged.
 const STEP = 1.25, LEAST = 0.4, MOST = 2.5;
 
+let kept = { at: "", size: 1 };
+
 const by = (one, other) => Number(one.dataset.y) - Number(other.dataset.y);
 const ways = (map, test) => [...map.querySelectorAll(".edge")].filter(test).sort(by);
 const box = (map, name) => [...map.querySelectorAll(".agent")].find((one) => one.dataset.agent === name);
@@ -26,11 +28,16 @@ function beside(map, at, step) {
 }
 
 function zoom(map, how) {
-  const picture = map.querySelector(".picture"), [, , width, height] = picture.getAttribute("viewBox").split(" ").map(Number);
+  const picture = map.querySelector(".picture"), [, , width] = picture.getAttribute("viewBox").split(" ").map(Number);
   const style = getComputedStyle(map), room = map.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
   const now = Number(picture.getAttribute("width")) / width;
   const wanted = { in: now * STEP, out: now / STEP, fit: Math.min(1, room / width), as: 1 }[how];
-  const size = Math.min(MOST, Math.max(LEAST, wanted));
+  kept = { at: location.href, size: Math.min(MOST, Math.max(LEAST, wanted)) };
+  resize(picture, kept.size);
+}
+
+function resize(picture, size) {
+  const [, , width, height] = picture.getAttribute("viewBox").split(" ").map(Number);
   picture.setAttribute("width", Math.round(width * size));
   picture.setAttribute("height", Math.round(height * size));
 }
@@ -57,17 +64,19 @@ function key(event) {
   acts[event.key]();
 }
 
+function press(event) {
+  const button = event.target.closest("[data-zoom]"), found = document.querySelector("[data-map]");
+  if (button && found) zoom(found, button.dataset.zoom);
+}
+
+// A page that was put over an older one of the same address keeps the size that its reader has given the picture.
 function map(root) {
   for (const found of root.querySelectorAll("[data-map]")) {
-    if (found.dataset.ready) continue;
-    found.dataset.ready = "yes";
     found.addEventListener("keydown", key);
     const buttons = document.querySelector("[data-zooms]");
     buttons.hidden = false;
-    buttons.addEventListener("click", (event) => {
-      const button = event.target.closest("[data-zoom]");
-      if (button) zoom(found, button.dataset.zoom);
-    });
+    buttons.addEventListener("click", press);
+    if (kept.at === location.href) resize(found.querySelector(".picture"), kept.size);
   }
 }
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open, Serve
-from tests.browser.walking import sign_in
+from tests.browser.walking import give, sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -52,6 +52,38 @@ def test_the_map_is_walked_and_opened_and_sized_from_the_keyboard(mias: Open) ->
     page.locator(".canvas").focus()
     page.keyboard.press("l")
     page.wait_for_url(re.compile(r"view=list"))
+
+
+def test_a_way_that_is_used_now_is_drawn_so_while_the_page_is_read_and_nothing_else_on_it_moves(mias: Open) -> None:
+    page, other = mias(), mias()
+    page.goto("/map?lens=money")
+    expect(page.locator("#live")).to_have_attribute("data-is", "live")
+    label = page.locator('.edge[data-to="Collator"] .lim')
+    before = label.text_content()
+    page.locator(".canvas").focus()
+    assert press(page, "+", "ArrowRight", "ArrowRight") == "Planner > Collator"
+    width = page.locator(".picture").get_attribute("width")
+    give(other, "MS-13", "Seen on the map")
+    expect(label).not_to_have_text(before or "")
+    expect(page.locator('.edge[data-to="Collator"]')).to_have_class(re.compile("now"))
+    assert focused(page) == "Planner > Collator"
+    assert page.locator(".picture").get_attribute("width") == width
+    page.keyboard.press("+")
+    grown = int(page.locator(".picture").get_attribute("width") or 0) / int(width or 1)
+    assert 1.2 < grown < 1.3  # one step, though the page was dressed twice
+
+
+def test_what_changes_while_the_map_is_paused_is_shown_once_it_goes_on(mias: Open) -> None:
+    page, other = mias(), mias()
+    page.goto("/map?lens=money")
+    label = page.locator('.edge[data-to="Buyer"] .lim')
+    page.locator("#live[data-is=live]").get_by_role("button", name="Pause").click()
+    before = label.text_content() or ""
+    give(other, "MS-12", "Not seen on the map at first")
+    expect(page.locator("#live")).to_contain_text("held")
+    assert label.text_content() == before
+    page.locator("#live").get_by_role("button", name="Go on").click()
+    expect(label).not_to_have_text(before)
 
 
 # Lines of a box that stand past its edge, and labels of ways that lie on a box.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import re
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from decimal import Decimal
+from html import unescape
 from typing import Any
 from uuid import UUID
 
@@ -91,6 +93,7 @@ async def test_the_map_draws_each_way_once_and_says_it_in_words_too(house: Site)
     assert len(re.findall('<th scope="row">', page)) == 4
     assert "depth 3 · up to €0.012" in words
     assert "Noor" in words and "answers for 4 agents" in words
+    assert "<title>Noor answers for Chief, Deputy, Clerk and Loner</title>" in page
 
 
 async def test_what_an_app_says_of_its_agents_stays_text_on_the_map(house: Site) -> None:
@@ -219,6 +222,43 @@ async def test_use_stands_on_the_map_and_work_under_way_is_marked(house: Site) -
     page = (await (await house.signed_in(other)).get("/map?lens=money")).text
     assert "edge now" not in page
     assert "not used in 30 days, in your work" in text_of(page)
+
+
+async def test_a_page_of_the_map_is_told_to_read_itself_anew_once_it_is_used_otherwise_than_it_shows(
+    house: Site,
+) -> None:
+    browser = await house.signed_in(house.mia)
+
+    async def events(address: str) -> list[str]:
+        """What a stream says before it is silent."""
+        async with house.stream(browser, address) as stream:
+            assert await stream.status == 200
+            first = await stream.html()
+            assert 'id="badge"' in first["data"]
+            try:
+                async with asyncio.timeout(0.5):
+                    return [(await stream.message(lambda message: message["event"] not in ("beat", "")))["event"]]
+            except TimeoutError:
+                return []
+
+    streams = [
+        re.search('hx-sse:connect="([^"]+)"', (await browser.get(address)).text)
+        for address in ("/map", "/map?agent=Deputy", "/map?at=1", "/map?view=list&sort=-money")
+    ]
+    whole, part, *none = [unescape(found[1]) for found in streams if found]
+    assert none == ["/live", "/live"]  # nothing changes there; and nothing is sorted anew under a reader
+    assert await events(whole) == await events(part) == []
+    turns = AgentScript(Says.tool(note_shelf, {"shelf": house.shelf, "note": "Torn"}), Says.hand_back(Answer()))
+    chief = AgentScript(Says.hand_to(Clerk, Note(), house.shelf), Says.hand_back(Answer()))
+    house.agency.script(AgentCast().plays(Chief, chief).plays(Clerk, turns))
+    await (await house.desk(house.mia)).of(Chief).do(Oversee(), "Have it noted.")
+    assert await events(whole) == ["resync"]
+    assert await events(part) == []  # neither the deputy nor a neighbour's way to it has a part in that
+    await (await house.desk(house.noor)).pause_agent("Deputy")
+    assert await events(part) == ["resync"]
+    stranger = await house.signed_in(await house.agency.add_person("nobody@bindery.test", "Nobody", roles=[]))
+    assert (await stranger.get(whole)).status_code == 403
+    assert (await browser.get("/live?map=x&agent=Nobody")).status_code == 404
 
 
 async def test_asked_what_could_reach_a_tool_the_page_says_it_in_one_sentence(house: Site) -> None:  # R4, R5

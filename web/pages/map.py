@@ -30,6 +30,7 @@ from web.deps import Visit
 from web.lens import GATES, LENSES, Lens
 from web.picture import draw
 from web.schemas import held_in
+from web.using import mark_of
 from web.words import money as money_in
 
 GROUPS = 300  # that are drawn
@@ -160,6 +161,7 @@ async def the_map(
         middle=next((one for one in drawn.agents if one.name == agent), None),
         top=next((one for one in drawn.agents if one.name == at.group), None),
         way=way,
+        stream=_stream(drawn, at, as_list),
         into=into,
         rules=[rule for rule in rules if rule.agent == holder and rule.holds],
         held_in=held_in,
@@ -211,6 +213,15 @@ async def as_csv(
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": 'attachment; filename="map.csv"'},
     )
+
+
+def _stream(drawn: AgentMap, at: At, as_list: bool) -> str:
+    """Where the page hears of what changes: nowhere of an earlier version, and of a list that would be sorted anew
+    under whoever reads it."""
+    if at.version or (as_list and at.sort.removeprefix("-") in LIVE_COLUMNS):
+        return "/live"
+    parts = {"map": mark_of(drawn), "agent": at.agent, "open": at.group}
+    return f"/live?{urlencode({name: value for name, value in parts.items() if value})}"
 
 
 def _money(visit: Visit, then: MapThen | None) -> Callable[[int], str]:
