@@ -57,7 +57,9 @@ def about_agent(agent: MapAgent, lens: Lens, ways: list[HandOn], money: Money) -
     if lens == "approvals":
         gates = {tool.name: tool.gate for skill in agent.skills for tool in skill.tools if not tool.query}
         asks = sum(1 for gate in gates.values() if gate in (Gate.PROPOSE, Gate.PROPOSE_EVERY_TIME))
-        return f"asks for {asks} of {counted(len(gates), 'change')}" if gates else "holds no change itself"
+        never = sum(1 for gate in gates.values() if gate is Gate.NEVER)
+        says = f"asks for {asks} of {counted(len(gates), 'change')}{f' · {never} never' if never else ''}"
+        return says if gates else "holds no change itself"
     if lens == "money":
         pieces = sum(way.pieces for way in ways)
         return f"{counted(pieces, 'piece')} · {money(sum(way.micros for way in ways))}" if pieces else "handed nothing"

@@ -33,6 +33,7 @@ PAGES = {
     "/money/calls": ("Noor", "/money/calls"),
     "/map": ("Noor", "/map"),
     "/map?view=list": ("Noor", "/map?view=list"),
+    "/map?at={version}": ("Noor", "/map?at=1"),
     "/map/compare": ("Noor", "/map/compare"),
     "/agents/{name}": ("Noor", "/agents/Hand"),
     "/stop": ("Noor", "/stop"),

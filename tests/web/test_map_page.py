@@ -15,12 +15,15 @@ from uuid import UUID
 
 import pytest
 
+from core import mapping
 from handon import Agent, AgentLimits, Delegation, Permits, Specialist, has_role
 from handon.testing import AgentCast, AgentScript, Says
-from tests import builders
+from tests import builders, charts
+from tests.browser.many import Registrar, Scribe, Typeset
 from tests.builders import Answer, Clerk, Find, Note, Oversee, Shelf, note_shelf
 from tests.web.conftest import Site, opened, text_of
 from web.app import create_app
+from web.lens import about_agent
 
 
 class Chief(Agent):
@@ -155,6 +158,19 @@ async def test_each_lens_shows_its_own_thing(house: Site, lens: str, says: str) 
     page = (await (await house.signed_in(house.mia)).get(f"/map?lens={lens}")).text
     begins = page.index('class="picture"')
     assert says in text_of(page[begins : page.index('class="legend', begins)])
+
+
+def test_a_change_that_an_agent_never_makes_is_not_told_as_one_that_it_makes_alone() -> None:
+    agents: dict[str, Agent] = {agent.name: agent for agent in (Typeset(), Registrar(), Scribe())}
+    said = {
+        agent.name: about_agent(agent, "approvals", [], str)
+        for agent in mapping.the_map(agents, charts.top_limit).agents
+    }
+    assert said == {
+        "Typeset": "holds no change itself",
+        "Registrar": "asks for 0 of 1 change · 1 never",
+        "Scribe": "asks for 1 of 1 change",
+    }
 
 
 async def test_columns_are_hidden_and_shown_by_the_address(house: Site) -> None:
@@ -387,3 +403,4 @@ async def test_where_there_are_many_agents_the_list_comes_first_and_the_picture_
         assert len((await browser.get("/map/list.csv?open=Agent8")).text.splitlines()) == 2
         assert 'id="chosen"' in (await browser.get("/map?view=picture&chosen=Agent0")).text
         assert (await browser.get("/map?open=Nobody")).status_code == 404
+        assert "(Agent0, Agent1, Agent2 and 198 more)" in (await browser.get("/map/ask")).text

@@ -34,6 +34,7 @@ from web.using import mark_of
 from web.words import money as money_in
 
 GROUPS = 300  # that are drawn
+FEW = 3  # agents that are named with a tool
 ROOM = 180  # for a line in a box
 TOLD = 300  # changes of one kind that a page tells; what lets agents do more is among the first
 Column = Literal["from", "skill", "to", "depth", "limit", "gate", "pieces", "money", "last"]
@@ -289,14 +290,17 @@ async def ask(visit: NamedDependency[Visit], agent: FromQuery[str] = "", tool: F
 
 
 def _tools(drawn: AgentMap) -> list[tuple[str, str, str]]:
-    """Every tool by its label: name, label, and who holds it."""
+    """Every tool by its label: name, label, and who holds it, or some of those."""
     held: dict[str, tuple[str, list[str]]] = {}
     for agent in drawn.agents:
         for name, label in {tool.name: tool.label for skill in agent.skills for tool in skill.tools}.items():
             held.setdefault(name, (label, []))[1].append(agent.label)
-    return sorted(
-        ((name, label, ", ".join(of)) for name, (label, of) in held.items()), key=lambda tool: tool[1].lower()
-    )
+    return sorted(((name, label, _some(of)) for name, (label, of) in held.items()), key=lambda tool: tool[1].lower())
+
+
+def _some(names: list[str]) -> str:
+    """All of a few names; of many the first, and how many more there are."""
+    return ", ".join(names) if len(names) <= FEW else f"{', '.join(names[:FEW])} and {len(names) - FEW} more"
 
 
 def _counted(paths: Any) -> Counter[Gate]:
