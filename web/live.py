@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Protocol, cast
 from uuid import UUID
 
@@ -37,7 +38,7 @@ from web.naming import uuid_in
 from web.needs import Needs, what_needs
 from web.outline import View, marks_in, pieces_in
 from web.recording import RecordWatch
-from web.using import MapWatch
+from web.using import UseWatch, mark_of, mark_of_agent
 from web.waiting import Sieve, request_of, stands, what_waits
 
 REPLAY = 500  # lines; whoever is further behind is told to read the page again
@@ -230,6 +231,7 @@ async def stream(
     start: FromQuery[bool] = False,
     came: FromQuery[str] = "",
     drawn: Annotated[str, QueryParameter(name="map")] = "",
+    used: FromQuery[str] = "",
     agent: FromQuery[str] = "",
     group: Annotated[str, QueryParameter(name="open")] = "",
 ) -> ASGIApp:
@@ -255,9 +257,9 @@ async def stream(
         watch = CameWatch(ids, REST)
     elif start:
         watch = StartWatch()
-    elif drawn:
-        await visit.desk.agents_map(around=agent, under=group)
-        watch = MapWatch(drawn, agent, group, REST_NOW)
+    elif drawn or used:
+        watch = UseWatch(drawn or used, partial(_use, agent=agent, group=group, alone=not drawn), REST_NOW)
+        await watch.read(visit)
     else:
         if item is not None:
             await request_of(visit.desk, item)
@@ -285,6 +287,13 @@ async def _whole(visit: Visit, work: UUID, after: int) -> WholeWatch:
     held = dict.fromkeys(pieces_in(str(params.get("held", ""))), "")
     followed = Followed(root.hex, view.ask, view.ask.show or "all", marks, [piece.hex for piece in held])
     return WholeWatch(root, after, view, followed, REPLAY, REST, held)
+
+
+async def _use(visit: Visit, agent: str, group: str, alone: bool) -> str:
+    """The mark of the map, or of the page of an agent alone."""
+    if alone:
+        return mark_of_agent(await visit.desk.agent(agent))
+    return mark_of(await visit.desk.agents_map(around=agent, under=group))
 
 
 def _cursor(visit: Visit, after: str) -> int:

@@ -240,7 +240,7 @@ async def test_use_stands_on_the_map_and_work_under_way_is_marked(house: Site) -
     assert "not used in 30 days, in your work" in text_of(page)
 
 
-async def test_a_page_of_the_map_is_told_to_read_itself_anew_once_it_is_used_otherwise_than_it_shows(
+async def test_a_page_of_the_map_or_of_an_agent_is_told_to_read_itself_anew_once_it_is_used_otherwise_than_it_shows(
     house: Site,
 ) -> None:
     browser = await house.signed_in(house.mia)
@@ -259,22 +259,24 @@ async def test_a_page_of_the_map_is_told_to_read_itself_anew_once_it_is_used_oth
 
     streams = [
         re.search('hx-sse:connect="([^"]+)"', (await browser.get(address)).text)
-        for address in ("/map", "/map?agent=Deputy", "/map?at=1", "/map?view=list&sort=-money")
+        for address in ("/map", "/map?agent=Deputy", "/agents/Clerk", "/map?at=1", "/map?view=list&sort=-money")
     ]
-    whole, part, *none = [unescape(found[1]) for found in streams if found]
+    whole, part, clerk, *none = [unescape(found[1]) for found in streams if found]
     assert none == ["/live", "/live"]  # nothing changes there; and nothing is sorted anew under a reader
-    assert await events(whole) == await events(part) == []
+    assert await events(whole) == await events(part) == await events(clerk) == []
     turns = AgentScript(Says.tool(note_shelf, {"shelf": house.shelf, "note": "Torn"}), Says.hand_back(Answer()))
     chief = AgentScript(Says.hand_to(Clerk, Note(), house.shelf), Says.hand_back(Answer()))
     house.agency.script(AgentCast().plays(Chief, chief).plays(Clerk, turns))
     await (await house.desk(house.mia)).of(Chief).do(Oversee(), "Have it noted.")
-    assert await events(whole) == ["resync"]
+    assert await events(whole) == await events(clerk) == ["resync"]
     assert await events(part) == []  # neither the deputy nor a neighbour's way to it has a part in that
     await (await house.desk(house.noor)).pause_agent("Deputy")
     assert await events(part) == ["resync"]
     stranger = await house.signed_in(await house.agency.add_person("nobody@bindery.test", "Nobody", roles=[]))
-    assert (await stranger.get(whole)).status_code == 403
-    assert (await browser.get("/live?map=x&agent=Nobody")).status_code == 404
+    for address in (whole, clerk):
+        assert (await stranger.get(address)).status_code == 403
+    for address in ("/live?map=x&agent=Nobody", "/live?used=x&agent=Nobody"):
+        assert (await browser.get(address)).status_code == 404
 
 
 async def test_asked_what_could_reach_a_tool_the_page_says_it_in_one_sentence(house: Site) -> None:  # R4, R5

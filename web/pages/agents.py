@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
 from uuid import UUID
 
 from litestar import Response, get, post
@@ -13,6 +14,7 @@ from core.errors import BadInput
 from web import lens as words_of
 from web.deps import Visit, go
 from web.schemas import held_in
+from web.using import mark_of_agent
 
 EFFECTS = {
     (True, True): "outside, can be taken back",
@@ -35,6 +37,7 @@ async def agent(visit: NamedDependency[Visit], name: FromPath[str]) -> Response[
         icons=words_of.ICONS,
         effects=EFFECTS,
         held_in=held_in,
+        stream=f"/live?{urlencode({'used': mark_of_agent(page), 'agent': name})}",
     )
 
 
