@@ -30,15 +30,19 @@ CUTS = 50
 NGINX = shutil.which("nginx") or "/usr/sbin/nginx"
 
 
+# What is not in view yet has no innerText.
 SEEN = """
-() => ({
-  head: document.querySelector("#head .st").innerText,
-  pieces: document.querySelector("#pieces").innerText,
-  rows: [...document.querySelectorAll("#rows [data-piece]")].map((row) => `${row.id} ${row.innerText}`),
-  lines: [...document.querySelectorAll("#lines > li")].map((line) => `${line.id} ${line.innerText}`),
-  count: document.querySelector("#count").innerText,
-  proof: document.querySelector("#proof").innerText,
-})
+() => {
+  const words = (found) => [...found].map((one) => `${one.id} ${one.textContent.replace(/\\s+/g, " ")}`);
+  return {
+    head: document.querySelector("#head .st").innerText,
+    pieces: document.querySelector("#pieces").innerText,
+    rows: words(document.querySelectorAll("#rows [data-piece]")),
+    lines: words(document.querySelectorAll("#lines > li")),
+    count: document.querySelector("#count").innerText,
+    proof: document.querySelector("#proof").innerText,
+  };
+}
 """
 
 
