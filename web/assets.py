@@ -27,7 +27,7 @@ SHEETS = {
         *("states", "keys", "search"),
     ),
     "inbox": ("inbox", "rules"),
-    "work": ("tree", "work", "timeline"),
+    "work": ("tree", "work", "timeline", "plain"),
     "give": ("give",),
     "now": ("now", "money"),
     "map": ("map", "agents"),

@@ -281,7 +281,7 @@ async def _whole(visit: Visit, work: UUID, after: int) -> WholeWatch:
     """Of the rows that the address says the page shows."""
     params = visit.request.query_params
     root = (await visit.desk.work(work)).root
-    place = "/timeline" if params.get("place") == "timeline" else ""
+    place = next((f"/{place}" for place in ("timeline", "list") if params.get("place") == place), "")
     view = View.of(root, params, place)
     marks = marks_in(str(params.get("shown", "")))
     held = dict.fromkeys(pieces_in(str(params.get("held", ""))), "")

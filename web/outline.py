@@ -48,7 +48,7 @@ class View:
 
     root: UUID
     ask: TreeAsk
-    place: str = ""  # "/timeline" for the rows over time
+    place: str = ""  # "/timeline" for the rows over time, "/list" for them as headings
     page: TreePage | None = None
 
     @classmethod

@@ -24,6 +24,7 @@ PAGES = {
     "/work": ("Mia", "/work?show=all"),
     "/work/{id}": ("Mia", "/work/{waits}"),
     "/work/{id}, 300 rows": ("Mia", "/work/{big}"),
+    "/work/{id}/list, 300 rows": ("Mia", "/work/{big}/list"),
     "/work/{id}/record": ("Mia", "/work/{big}/record"),
     "/work/new": ("Mia", "/work/new?agent=Foreman&skill=Do"),
     "/now": ("Noor", "/now"),

@@ -17,6 +17,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "standing": ("Mia", "/inbox/standing"),
     "work": ("Mia", "/work/{waits}?piece={part}"),
     "timeline": ("Mia", "/work/{waits}/timeline"),
+    "plain": ("Mia", "/work/{waits}/list"),
     "done": ("Mia", "/work/{done}"),
     "record": ("Mia", "/work/{done}/record"),
     "works": ("Mia", "/work?show=all"),

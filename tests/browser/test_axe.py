@@ -76,7 +76,12 @@ def pages(mias: Open) -> dict[str, str]:
     return {
         **{"give": "/work/new?agent=Planner&skill=PlanRebinding", "typed": "/work/new?agent=Buyer&skill=PriceCloth"},
         **{"list": "/work?show=all", "work": waiting, "ended": done, "record": f"{done}/record"},
-        **{"timeline": f"{waiting}/timeline", "found": f"{waiting}?find=collator", "not found": f"{waiting}?find=zzz"},
+        **{
+            "timeline": f"{waiting}/timeline",
+            "found": f"{waiting}?find=collator",
+            "not found": f"{waiting}?find=zzz",
+        },
+        **{"plain": f"{waiting}/list", "plain found": f"{waiting}/list?find=collator"},
         **{"filtered": f"{done}?show=going", "shut": f"{waiting}?shut={waiting[-8:]}", "piece": _top(waiting)},
         **{"stop": f"{waiting}/stop", "inbox": "/inbox", "card": page.url, "refuse": f"{page.url}/refusal"},
         **{"rule": f"{page.url}/rule", "standing": "/inbox/standing", "keys": "/help/keys"},

@@ -51,6 +51,7 @@ def test_no_page_scrolls_sideways_and_every_act_fits_a_thumb(mias: Open) -> None
             f"{done}/record",
             f"{done}/stop",
             f"{done}/timeline",
+            f"{done}/list",
             f"{done}?find=zzz",
             f"{done}?show=going",
             *(f"{done}/piece/{done.rsplit('/', 1)[1]}",),

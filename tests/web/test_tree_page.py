@@ -54,6 +54,22 @@ async def test_a_branch_is_opened_and_closed_by_links_that_name_it(site: Site) -
     assert "399" in text_of(again)  # counted where it is closed
 
 
+async def test_the_list_has_the_rows_of_the_tree_as_headings_under_headings_and_says_the_same(site: Site) -> None:
+    root = await planted(site)
+    browser = await site.signed_in(site.mia)
+    tree, listed = [(await browser.get(f"/work/{root}{place}?show=all")).text for place in ("", "/list")]
+    levels = [int(level) for level in re.findall(r'<div role="row" class="tr" id="[^"]+"[^>]*aria-level="(\d+)"', tree)]
+    assert [int(level) for level in re.findall(r"<h([2-6])>", listed)] == [min(level + 1, 6) for level in levels]
+    pieces = re.findall(r'data-piece="([^"]+)"', tree)
+    assert re.findall(rf'href="/work/{root}/piece/([0-9a-f-]+)"><b>', listed) == pieces
+    assert text_of(listed).count("Waits for you") == text_of(tree).count("Waits for you") > 0
+    more = await follow(browser, listed, "show 200 more")
+    assert f'href="/work/{root}/list?' in more and len(re.findall(r"<h[2-6]>", more)) > len(levels)
+    noors = (await (await site.signed_in(site.noor)).get(f"/work/{root}/list?show=all&find=letter")).text
+    assert "what was asked for and handed back" not in noors  # R8
+    assert (await browser.get(f"/work/{UUID(int=1)}/list")).status_code == 404
+
+
 async def test_a_large_whole_that_goes_on_leaves_out_what_has_finished_and_says_how_much(site: Site) -> None:
     root = await planted(site)
     browser = await site.signed_in(site.mia)
