@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
+from core.values import TreeAsk, TreeRow
 from handon import (
     Agency,
     AlreadyDecided,
@@ -107,6 +108,52 @@ async def test_a_held_yes_runs_once_when_its_time_has_come_and_says_both_times(d
         assert line.summary == f"Mia approved at {made:%H:%M:%S} UTC: {found.sentence}"
         assert line.at == made + FIVE
         assert (await on.mia.verify_trace(on.task)).intact
+
+
+# P5
+@pytest.mark.parametrize("asks", [False, True])
+async def test_while_a_decision_is_held_nobody_is_said_to_be_waited_for(
+    database: str, clock: TestClock, asks: bool
+) -> None:
+    async with staged(database, clock, asks=asks) as on:
+
+        async def told() -> Any:
+            """By whom it was decided: on the whole, its piece, among what a supervisor sees, and in sums."""
+            work, [node] = await on.mia.work(on.task), await on.mia.work_tree(on.task)
+            page, [active] = await on.mia.tree_page(on.task, TreeAsk()), (await on.noor.now()).active
+            [listed], pane = await on.mia.works(), await on.mia.pane(on.task)
+            names = {
+                *(work.decided_by, node.decided_by, active.decided_by, listed.decided_by, pane.node.decided_by),
+                *(row.node.decided_by for row in page.rows if isinstance(row, TreeRow) and row.node is not None),
+            }
+            return names, dict(await on.mia.decided_in(on.task)), page.needs, len(await on.noor.waits())
+
+        assert await told() == ({""}, {}, 1, 1)
+        if asks:
+            await on.mia.answer(on.request.id, "Left", hold=FIVE)
+        else:
+            await on.mia.approve(on.request.id, hold=FIVE)
+        assert await told() == ({"Mia"}, {on.task: "Mia"}, 0, 0)
+        await on.mia.take_back(on.request.id)
+        assert await told() == ({""}, {}, 1, 1)
+
+
+# P5
+async def test_a_piece_of_whose_requests_one_is_decided_waits_for_the_other_still(
+    database: str, clock: TestClock
+) -> None:
+    async with shop(database, [Clerk()], clock=clock) as at:
+        turn = Says.together(
+            *(Says.tool(note_shelf, {"shelf": str(at.shelf), "note": note}) for note in ("Torn", "Bent"))
+        )
+        at.agency.script(AgentCast().plays(Clerk, AgentScript(turn, DONE)))
+        desk = at.agency.desk(at.mia)
+        outcome = await desk.of(Clerk).do(Note(), await at.the_shelf())
+        first, second = await desk.proposals()
+        await desk.approve(first.id, hold=FIVE)
+        assert (await desk.work(outcome.task)).decided_by == "" and not await desk.decided_in(outcome.task)
+        await desk.refuse(second.id, "No.", hold=FIVE)
+        assert (await desk.work(outcome.task)).decided_by == "Mia"
 
 
 # P5, P7
